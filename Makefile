@@ -1,0 +1,54 @@
+# kgraft: `make help` lists what there is. Every target sets up .venv by itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint world report clean
+
+help: ## Show this list
+	@grep -hE '^[a-zA-Z_%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+demo: $(VENV)/.kgraft ## Link three sentences to the built-in graph and show what it knows
+	@$(BIN)/python -m tools.demo
+
+test: lint ## Lint, types, import contract, and all tests
+	@$(BIN)/python -m pytest
+
+lint: $(VENV)/.kgraft-dev ## Ruff, mypy and the import contract
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench-%: $(VENV)/.kgraft-bench ## Run one benchmark: make bench-graph_scale
+	@$(BIN)/python -m benchmarks.$*
+
+report: $(VENV)/.kgraft ## Write the tables of README and docs from benchmarks/results
+	@$(BIN)/python -m benchmarks.report
+
+world: $(VENV)/.kgraft-dev ## Build the built-in graph anew from its sources
+	@$(BIN)/python -m tools.world
+
+clean: ## Remove the virtual environment and caches
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/bin/python:
+	@echo "Creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.kgraft: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing kgraft (some minutes the first time)"
+	@$(PIP) -e .
+	@touch $@
+
+$(VENV)/.kgraft-dev: $(VENV)/.kgraft
+	@echo "Installing what the tests need"
+	@$(PIP) -e '.[dev]'
+	@touch $@
+
+$(VENV)/.kgraft-bench: $(VENV)/.kgraft-dev
+	@echo "Installing what the benchmarks need"
+	@$(PIP) -e '.[dev,bench]'
+	@touch $@

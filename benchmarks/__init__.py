@@ -1,0 +1,1 @@
+"""One file a figure; results/ holds what was measured, and on what."""

@@ -1,0 +1,174 @@
+"""The one way a benchmark writes its result: benchmarks/results/NAME.json, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import statistics
+import sys
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from types import TracebackType
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+PACKAGES = ("torch", "transformers", "numpy", "pyarrow")
+
+Goal = Mapping[str, float]
+"""{"at_most": 1.1} or {"at_least": 4}."""
+
+
+@dataclass
+class Benchmark:
+    """One run of a benchmark; as a context manager it times itself and writes on success.
+
+        with Benchmark("sums", protocol="…", data={"name": "…"}, seeds=[0]) as run:
+            run.figure("sum_seconds", [0.5, 0.6, 0.5])
+
+    `protocol` says in words what is measured, `data` names the data set with its `sha256` or a
+    description, `goals` are by figure. A run that raises leaves the last result as it was.
+    """
+
+    name: str
+    protocol: str
+    data: Mapping[str, str]
+    seeds: Sequence[int] = ()
+    goals: Mapping[str, Goal] = field(default_factory=dict)
+    folder: Path = RESULTS
+    figures: dict[str, float] = field(default_factory=dict)
+    spread: dict[str, dict[str, float]] = field(default_factory=dict)
+    _began: float = 0.0
+
+    def figure(
+        self, name: str, values: float | Sequence[float], *, value: float | None = None
+    ) -> None:
+        """Record a figure: one value, or the median of several with their least and greatest.
+
+        `value` stands for the median where the figure is not one, such as a ratio of medians.
+        """
+        values = [values] if isinstance(values, int | float) else list(values)
+        self.figures[name] = statistics.median(values) if value is None else value
+        if len(values) > 1:
+            self.spread[name] = {"min": min(values), "max": max(values), "repeats": len(values)}
+
+    def __enter__(self) -> Benchmark:
+        self._began = time.perf_counter()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            write_result(self.folder / f"{self.name}.json", self.result())
+            for line in self.lines():
+                print(line)
+
+    def result(self) -> dict[str, object]:
+        """Return what is written."""
+        absent = self.goals.keys() - self.figures.keys()
+        if absent:
+            raise ValueError(f"{self.name} has goals for figures it did not measure: {absent}")
+        return {
+            "name": self.name,
+            "figures": self.figures,
+            "goals": self.goals,
+            "spread": self.spread,
+            "protocol": " ".join(self.protocol.split()),
+            "data": self.data,
+            "seeds": list(self.seeds),
+            "duration_seconds": round(time.perf_counter() - self._began, 1),
+            "machine": machine(),
+            "versions": versions(),
+        }
+
+    def lines(self) -> list[str]:
+        """Return the figures in words, a line each."""
+        return [f"{name}: {value:.4g}{self._verdict(name)}" for name, value in self.figures.items()]
+
+    def _verdict(self, name: str) -> str:
+        goal = self.goals.get(name)
+        return f" (goal {goal_text(goal)}, met: {met(self.figures[name], goal)})" if goal else ""
+
+
+def met(value: float, goal: Goal) -> str:
+    """Return "yes" or "no"."""
+    reached = value <= goal.get("at_most", value) and value >= goal.get("at_least", value)
+    return "yes" if reached else "no"
+
+
+def goal_text(goal: Goal) -> str:
+    """Return a goal as it stands in a table.
+
+    >>> goal_text({"at_most": 1.1})
+    '≤ 1.1'
+    """
+    signs = {"at_most": "≤", "at_least": "≥"}
+    return ", ".join(f"{signs[bound]} {value:g}" for bound, value in goal.items())
+
+
+def write_result(path: Path, result: Mapping[str, object]) -> None:
+    """Write beside and rename. A path of this machine has no place in a result."""
+    text = json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    private = re.search(r'"(/|[A-Za-z]:\\)[^"]*"', text)
+    if private:
+        raise ValueError(f"{path.name} would hold the absolute path {private[0]}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.partial-{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def shared_data() -> Path | None:
+    """Return the folder of real data, or None after saying how to name one.
+
+    It is $KGRAFT_DATA, else ../shared/data from the project's root.
+    """
+    folder = Path(os.environ.get("KGRAFT_DATA") or ROOT.parent / "shared" / "data")
+    if folder.is_dir():
+        return folder
+    print(f"skipped: no data at {folder}; set KGRAFT_DATA to its folder", file=sys.stderr)
+    return None
+
+
+def machine() -> dict[str, object]:
+    """Describe the machine without naming it."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count(),
+        "memory_gb": round(memory / 2**30, 1),
+        "system": platform.system(),
+    }
+
+
+def _cpu_model() -> str:
+    info = Path("/proc/cpuinfo")
+    text = info.read_text(encoding="utf-8") if info.exists() else ""
+    model = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return model[1] if model else platform.processor() or platform.machine()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what was measured and of what it stands on."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found = {"kgraft": project["version"], "python": platform.python_version()}
+    return found | {name: _version(name) for name in PACKAGES}
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"

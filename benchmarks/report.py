@@ -1,0 +1,95 @@
+"""Puts the measured figures into README.md and docs/: python -m benchmarks.report [--check].
+
+Whatever stands between <!-- figures:NAME --> and <!-- /figures --> is made from
+benchmarks/results/NAME.json and from nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import ROOT, goal_text, met
+
+BLOCK = re.compile(r"(<!-- figures:([\w-]+) -->\n)(.*?)(<!-- /figures -->)", re.DOTALL)
+MARK = re.compile(r"<!-- figures:[\w-]+ -->")
+
+
+def table(name: str, results: Path) -> str:
+    """Return the Markdown table of one benchmark."""
+    path = results / f"{name}.json"
+    if not path.exists():
+        return f"Not measured: run `make bench-{name}`.\n"
+    result = json.loads(path.read_text(encoding="utf-8"))
+    rows = [_row(figure, value, result) for figure, value in result["figures"].items()]
+    head = ["| figure | measured | goal | met |", "| --- | --- | --- | --- |"]
+    return "\n".join(head + rows) + "\n"
+
+
+def _row(figure: str, value: float, result: dict[str, Any]) -> str:
+    goal, spread = result["goals"].get(figure), result["spread"].get(figure)
+    measured = number(value)
+    if spread:
+        measured += f" ({number(spread['min'])} to {number(spread['max'])})"
+    wanted, verdict = (goal_text(goal), met(value, goal)) if goal else ("", "")
+    return f"| `{figure}` | {measured} | {wanted} | {verdict} |"
+
+
+def number(value: float) -> str:
+    """Return a number with three significant digits, whole ones in full.
+
+    >>> number(0.98765), number(20600000), number(1234.5)
+    ('0.988', '20,600,000', '1,234')
+    """
+    if isinstance(value, int) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def fill(text: str, results: Path) -> str:
+    """Return a page with every block made anew."""
+    filled = BLOCK.sub(lambda found: found[1] + table(found[2], results) + found[4], text)
+    blocks = [found[3] for found in BLOCK.finditer(text)]
+    if len(MARK.findall(text)) != len(blocks) or any(MARK.search(body) for body in blocks):
+        raise ValueError("a figures block is not closed by <!-- /figures -->")
+    return filled
+
+
+def outdated(root: Path) -> dict[Path, str]:
+    """Return the pages that differ from what the results say, with what they should hold."""
+    changed = {}
+    for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+        if page.exists():
+            text = page.read_text(encoding="utf-8")
+            try:
+                filled = fill(text, root / "benchmarks" / "results")
+            except ValueError as error:
+                raise ValueError(f"{page.relative_to(root)}: {error}") from error
+            if filled != text:
+                changed[page] = filled
+    return changed
+
+
+def main(arguments: list[str] | None = None, *, root: Path = ROOT) -> int:
+    """Rewrite the pages, or with --check only say which are out of date."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; 1 if out of date")
+    check = parser.parse_args(arguments).check
+    try:
+        changed = outdated(root)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    for page, text in changed.items():
+        print(f"{page.relative_to(root)}: {'out of date, run make report' if check else 'updated'}")
+        if not check:
+            page.write_text(text, encoding="utf-8")
+    return 1 if check and changed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

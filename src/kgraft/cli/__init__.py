@@ -1,0 +1,47 @@
+"""The command line: `kgraft graph …`, `kgraft link …`; commands load what they need when run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kgraft.cli import graph, link
+from kgraft.cli.output import OneLineErrors
+
+app = typer.Typer(
+    name="kgraft",
+    cls=OneLineErrors,
+    help="Graft a knowledge graph onto a language model.",
+    epilog="Begin with:  kgraft link 'She flew from Paris to Georgia.'",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(graph.app, name="graph")
+app.command("link")(link.link)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from kgraft import __version__
+
+        print(f"kgraft {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the whole trace of an error.")
+    ] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Graft a knowledge graph onto a language model."""
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,257 @@
+"""`kgraft graph`: import, look at, search, check and export graphs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kgraft.cli.output import AsJson, GraphName, GraphOption, Quiet, console, print_json
+from kgraft.progress import progress_bar
+
+if TYPE_CHECKING:
+    from kgraft.graph import Card, Graph, GraphPath
+
+app = typer.Typer(help="Import, look at, search, check and export graphs.", no_args_is_help=True)
+
+
+Source = Annotated[
+    Path,
+    typer.Argument(
+        help="A file or folder: TSV, CSV, RDF, Wikidata JSON, WordNet, JSON Lines, Parquet; "
+        "files may be packed (.gz, .bz2)."
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(help="tsv, rdf, wikidata, wordnet, jsonl or parquet; found by itself."),
+]
+Lang = Annotated[str, typer.Option(help="Language of labels, where the source has several.")]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave bad lines out; they go to OUT.refused.tsv.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a graph that is there.")]
+ExportFormat = Annotated[
+    str | None,
+    typer.Option(help="tsv, parquet, ntriples, jsonl, pyg or pykeen; by OUT's suffix, else tsv."),
+]
+
+
+@app.command("import")
+def import_(
+    source: Source,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
+    format: Format = None,
+    lang: Lang = "en",
+    name: Annotated[str, typer.Option(help="Name of the graph; the folder's, by default.")] = "",
+    licence: Annotated[str, typer.Option(help="Licence of the data, kept with it.")] = "",
+    skip_bad: SkipBad = False,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Import a graph.
+
+    Examples:
+
+      kgraft graph import my-graph/ --out company
+
+      kgraft graph import dump.json.bz2 --out wikidata-de --lang de
+
+      kgraft graph import facts.nt.gz --out facts --skip-bad
+    """
+    from kgraft.graph import Refusals, build_graph, open_source
+
+    refusals = Refusals(skip=skip_bad, path=out.with_name(out.name + ".refused.tsv"))
+    with progress_bar(quiet) as progress:
+        manifest = build_graph(
+            open_source(source, format=format, lang=lang),
+            out,
+            name=name,
+            licence=licence,
+            refusals=refusals,
+            overwrite=overwrite,
+            progress=progress,
+        )
+    if as_json:
+        print_json(manifest)
+        return
+    counts = f"{manifest.entities:,} entities, {manifest.relations:,} relations"
+    console().print(f"[green]{out}[/]: {counts}, {manifest.triples:,} triples")
+    for reason, count in manifest.left_out.items():
+        console().print(f"  left out: {count:,} {reason}")
+    for reason, count in manifest.refused.items():
+        console().print(f"  refused: {count:,} × {reason}; see {refusals.path}")
+
+
+@app.command()
+def info(graph: GraphName = "world", as_json: AsJson = False) -> None:
+    """Say what a graph holds.
+
+    Example:  kgraft graph info company --json
+    """
+    from kgraft.graph import Graph
+
+    opened = Graph.open(graph)
+    if as_json:
+        print_json(opened.manifest)
+        return
+    console().print(_info_table(opened))
+
+
+def _info_table(graph: Graph) -> object:
+    from rich.table import Table
+
+    facts = asdict(graph.manifest)
+    files = facts.pop("files")
+    table = Table(show_header=False, box=None, padding=(0, 2))
+    table.add_row("[bold]folder[/]", str(graph.folder))
+    for key, value in facts.items():
+        if isinstance(value, dict):
+            value = ", ".join(f"{name} {count:,}" for name, count in value.items() if count)
+        shown = f"{value:,}" if isinstance(value, int) else value
+        if shown not in ("", "0"):
+            table.add_row(f"[bold]{key.replace('_', ' ')}[/]", shown)
+    table.add_row("[bold]size[/]", f"{sum(f['bytes'] for f in files.values()) / 1e6:,.1f} MB")
+    return table
+
+
+@app.command()
+def show(
+    entity: Annotated[str, typer.Argument(help="Id or name of an entity.")],
+    graph: GraphOption = "world",
+    facts: Annotated[int, typer.Option(help="How many facts to show.")] = 20,
+    to: Annotated[str | None, typer.Option(help="Show the paths to this entity instead.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a graph knows about an entity, or how two are connected.
+
+    Examples:
+
+      kgraft graph show Paris
+
+      kgraft graph show Kenya --to Brazil
+    """
+    from kgraft.graph import Graph
+
+    opened = Graph.open(graph)
+    found = opened.resolve(entity)
+    if to is not None:
+        _show_paths(opened, opened.paths(found, opened.resolve(to), limit=facts), as_json)
+        return
+    card = opened.card(found, limit=facts)
+    if as_json:
+        print_json({**asdict(card), "sentences": card.sentences()})
+        return
+    print_card(card)
+
+
+def print_card(card: Card) -> None:
+    """Print an entity's card."""
+    entity, out = card.entity, console()
+    types = f"  [dim]{', '.join(entity.types)}[/]" if entity.types else ""
+    out.print(f"[bold]{entity.label}[/]  [cyan]{entity.id}[/]{types}")
+    if entity.description:
+        out.print(f"  {entity.description}")
+    if entity.aliases:
+        more = f" … ({len(entity.aliases)})" if len(entity.aliases) > 8 else ""
+        out.print(f"  [dim]also: {', '.join(entity.aliases[:8])}{more}[/]")
+    for sentence in card.sentences():
+        out.print(f"  • {sentence}")
+    if card.facts > len(card.neighbours):
+        out.print(f"  [dim]… {card.facts:,} facts in all[/]")
+
+
+def _show_paths(graph: Graph, paths: list[GraphPath], as_json: bool) -> None:
+    lines = [_path_words(graph, path) for path in paths]
+    if as_json:
+        shown = [{**asdict(p), "words": words} for p, words in zip(paths, lines, strict=True)]
+        print_json(shown)
+    for line in [] if as_json else lines:
+        console().print(line)
+    if not paths:
+        if not as_json:
+            console().print("no path of up to three triples")
+        raise typer.Exit(1)
+
+
+def _path_words(graph: Graph, path: GraphPath) -> str:
+    labels = [entity.label for entity in graph.entities_at(path.entities)]
+    words = [labels[0]]
+    for label, relation, forward in zip(labels[1:], path.relations, path.forward, strict=True):
+        arrow = "—{}→" if forward else "←{}—"
+        words += [arrow.format(f" {graph.relation(relation).label} "), label]
+    return " ".join(words)
+
+
+@app.command()
+def search(
+    words: Annotated[str, typer.Argument(help="A name, the beginning of one, or words of one.")],
+    graph: GraphOption = "world",
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many to show.")] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Search entities by name: exact, by prefix, by words in any order.
+
+    Example:  kgraft graph search "san jo" -n 5
+    """
+    from rich.table import Table
+
+    from kgraft.graph import Graph
+
+    found = Graph.open(graph).search(words, limit=limit)
+    if as_json:
+        print_json([asdict(hit) for hit in found])
+    elif found:
+        table = Table("entity", "label", "found by", "description", box=None)
+        for hit in found:
+            how = f"{hit.how}: {hit.name}"
+            table.add_row(hit.entity.id, hit.entity.label, how, hit.entity.description)
+        console().print(table)
+    else:
+        console().print(f"nothing is named like {words!r}")
+    if not found:
+        raise typer.Exit(1)
+
+
+@app.command()
+def export(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file or folder to write.")],
+    graph: GraphName = "world",
+    format: ExportFormat = None,
+    quiet: Quiet = False,
+) -> None:
+    """Export a graph for other programs, or to import it again.
+
+    Examples:
+
+      kgraft graph export world --out world.nt
+
+      kgraft graph export company --format pykeen --out for-pykeen
+    """
+    from kgraft.graph import Graph, export_graph
+
+    with progress_bar(quiet) as progress:
+        written = export_graph(Graph.open(graph), out, format=format, progress=progress)
+    console().print(f"[green]{out}[/]: written as {written}")
+
+
+@app.command()
+def check(graph: GraphName = "world", quiet: Quiet = False, as_json: AsJson = False) -> None:
+    """Verify every checksum and every table of a graph; exit code 1 where something is wrong."""
+    from kgraft.graph import Graph, check_graph
+
+    opened = Graph.open(graph)
+    with progress_bar(quiet) as progress:
+        problems = check_graph(opened, progress)
+    if as_json:
+        print_json({"graph": str(opened.folder), "problems": problems})
+    else:
+        for problem in problems:
+            console().print(f"[red]{problem}[/]")
+        if not problems:
+            console().print(f"[green]{opened.folder}[/]: all is well")
+    if problems:
+        raise typer.Exit(1)

@@ -1,0 +1,58 @@
+"""What every command shares: errors as one line, JSON for programs, tables for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict, is_dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from kgraft.errors import KgraftError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+NARROWEST = 100  # columns where the output is no terminal
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+GraphName = Annotated[
+    str, typer.Argument(help="A graph's folder, or a built-in graph.", metavar="[GRAPH]")
+]
+GraphOption = Annotated[
+    str, typer.Option("--graph", "-g", help="A graph's folder, or a built-in graph.")
+]
+
+
+class OneLineErrors(TyperGroup):
+    """A group of commands whose errors end in one line and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
+        """Run the command; with --debug errors keep their trace."""
+        try:
+            return super().invoke(ctx)
+        except KgraftError as error:
+            if ctx.params.get("debug"):
+                raise
+            print(f"kgraft: {error}", file=sys.stderr)
+            raise typer.Exit(2) from error
+        except KeyboardInterrupt as interrupt:
+            print("kgraft: interrupted; nothing half-written is left", file=sys.stderr)
+            raise typer.Exit(130) from interrupt
+
+
+def console() -> Console:
+    """Return the console for results; wide enough where the output is a file or a pipe."""
+    from rich.console import Console
+
+    made = Console(highlight=False)
+    return made if made.is_terminal else Console(highlight=False, width=max(made.width, NARROWEST))
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON; dataclasses become objects."""
+    plain = asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    print(json.dumps(plain, ensure_ascii=False, indent=2))

@@ -1,0 +1,55 @@
+"""What is known: graphs imported, opened, looked up, sampled, found in text, changed."""
+
+from kgraft.graph.adjacency import Adjacency, TripleArrays
+from kgraft.graph.aliases import Aliases, Matches
+from kgraft.graph.batches import SPLITS, Refusals, Source, Split
+from kgraft.graph.build import build_graph
+from kgraft.graph.check import check_graph
+from kgraft.graph.entity import Candidate, Card, Entity, Found, Mention, Neighbour, Relation
+from kgraft.graph.folder import Manifest
+from kgraft.graph.graph import Graph
+from kgraft.graph.paths import GraphPath, Subgraph
+from kgraft.graph.readers import FORMATS, open_source
+from kgraft.graph.sampling import Hop, Walks, random_walks, sample_neighbourhood
+from kgraft.graph.writers import (
+    WRITERS,
+    export_graph,
+    to_edge_index,
+    to_labelled_triples,
+    to_networkx,
+)
+
+__all__ = [
+    "FORMATS",
+    "SPLITS",
+    "WRITERS",
+    "Adjacency",
+    "Aliases",
+    "Candidate",
+    "Card",
+    "Entity",
+    "Found",
+    "Graph",
+    "GraphPath",
+    "Hop",
+    "Manifest",
+    "Matches",
+    "Mention",
+    "Neighbour",
+    "Refusals",
+    "Relation",
+    "Source",
+    "Split",
+    "Subgraph",
+    "TripleArrays",
+    "Walks",
+    "build_graph",
+    "check_graph",
+    "export_graph",
+    "open_source",
+    "random_walks",
+    "sample_neighbourhood",
+    "to_edge_index",
+    "to_labelled_triples",
+    "to_networkx",
+]

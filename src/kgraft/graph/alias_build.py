@@ -1,0 +1,182 @@
+"""Building the alias tables: from the names of the entities to what `aliases.Aliases` reads.
+
+aliases     key, start, size      one row a folded name, in order of the keys
+candidates  entity, weight        candidates of alias i are rows start[i] : start[i] + size[i]
+phrases     hash, value           every beginning of every alias, word by word
+words       hash, start           which aliases hold a word: rows start[i] : start[i + 1] of
+postings    alias                 … this table
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgraft.graph.columns import codepoints, flat, string_buffers
+from kgraft.graph.fold import FoldedNames
+from kgraft.graph.hashing import HashIndex, distinct_hashes, hash_segments, multiplier
+from kgraft.progress import Progress, Silent
+
+LONGER = np.uint32(1 << 31)  # set in `value` where some alias goes on behind this phrase
+_NAMES = 1 << 17  # names folded at a time
+
+
+@dataclass(frozen=True)
+class Names:
+    """Every name of every entity, with how often it was seen (None: the source has no counts)."""
+
+    name: pa.ChunkedArray
+    entity: np.ndarray  # (N,) int32
+    count: np.ndarray | None  # (N,) int64
+
+
+def lengthen(phrase: np.ndarray, token: np.ndarray, seed: int) -> np.ndarray:
+    """Return the hash of a phrase with one more token behind it: h(w₁…wₙ₊₁) = h(w₁…wₙ)·C + wₙ₊₁."""
+    return phrase * multiplier(seed + 1) + token
+
+
+def build_aliases(
+    names: Names, degree: np.ndarray, progress: Progress | None = None
+) -> tuple[dict[str, pa.Table], int]:
+    """Return the alias tables by name, and the seed of their hashes."""
+    progress = progress or Silent()
+    keys = _fold(names.name, progress)
+    aliases, alias = _distinct(keys)
+    tables = _candidates(names, alias, degree, len(aliases))
+    tables["aliases"] = tables["aliases"].add_column(0, "key", aliases)
+
+    progress.start("indexing names", None)
+    phrases = distinct_hashes(lambda seed: _phrases(aliases, seed), lambda made: made.whole_hash)
+    tables |= _phrase_tables(phrases) | _word_tables(phrases)
+    return tables, phrases.seed
+
+
+def _fold(names: pa.ChunkedArray, progress: Progress) -> pa.ChunkedArray:
+    progress.start("folding names", len(names))
+    keys = []
+    for chunk in names.chunks:
+        for first in range(0, len(chunk), _NAMES):
+            piece = chunk.slice(first, _NAMES)
+            keys.append(FoldedNames.of(piece).keys())
+            progress.advance(len(piece))
+    return pa.chunked_array(keys, pa.large_string())
+
+
+def _distinct(keys: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
+    """Return the different keys in order, and for every name its row there (-1: no visible key)."""
+    encoded = pc.dictionary_encode(flat(keys))
+    order = pc.sort_indices(encoded.dictionary).to_numpy()
+    aliases = encoded.dictionary.take(pa.array(order))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    alias = rank[encoded.indices.to_numpy()]
+    if len(aliases) and aliases[0].as_py() == "":
+        return aliases.slice(1), alias - 1
+    return aliases, alias
+
+
+def _candidates(
+    names: Names, alias: np.ndarray, degree: np.ndarray, aliases: int
+) -> dict[str, pa.Table]:
+    """Weigh each (alias, entity): 1 + counts where the source has them, else 1 + degree."""
+    visible = alias >= 0
+    pairs = alias[visible] << np.int64(32) | names.entity[visible]
+    pairs, pair = np.unique(pairs, return_inverse=True)
+    row, entity = pairs >> np.int64(32), (pairs & np.int64(0xFFFFFFFF)).astype(np.int32)
+    if names.count is None:
+        seen = degree[entity]
+    else:
+        seen = np.bincount(pair, weights=names.count[visible], minlength=len(pairs))
+    weight = 1.0 + seen
+    order = np.lexsort((entity, -weight, row))
+    size = np.bincount(row, minlength=aliases)
+    return {
+        "aliases": pa.table({"start": np.cumsum(size) - size, "size": size.astype(np.int32)}),
+        "candidates": pa.table(
+            {"entity": entity[order], "weight": weight[order].astype(np.float32)}
+        ),
+    }
+
+
+@dataclass(frozen=True)
+class _Phrases:
+    """All beginnings of all aliases: the phrase's hash, its alias, and whether it is the whole."""
+
+    hash: np.ndarray  # (P,) uint64
+    alias: np.ndarray  # (P,) int32
+    whole: np.ndarray  # (P,) bool
+    word: np.ndarray  # (P,) uint64, hash of the phrase's last word
+    seed: int
+
+    @property
+    def whole_hash(self) -> np.ndarray:
+        """The hash of each alias."""
+        return self.hash[self.whole]
+
+
+def _phrases(aliases: pa.Array, seed: int) -> _Phrases:
+    parts = list(_phrase_parts(aliases, seed))
+    if not parts:
+        none = np.zeros(0, np.uint64)
+        parts = [(none, none.astype(np.int32), none.astype(bool), none)]
+    phrase, alias, whole, word = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return _Phrases(phrase, alias, whole, word, seed)
+
+
+def _phrase_parts(aliases: pa.Array, seed: int) -> Iterator[tuple[np.ndarray, ...]]:
+    for first in range(0, len(aliases), _NAMES):
+        token, bounds = _key_tokens(aliases.slice(first, _NAMES), seed)
+        active = np.arange(len(bounds) - 1)
+        phrase = np.zeros(len(active), np.uint64)
+        length = 0
+        while active.size:
+            word = token[bounds[active] + length]
+            phrase = lengthen(phrase, word, seed) if length else word
+            length += 1
+            whole = bounds[active] + length == bounds[active + 1]
+            yield phrase, (active + first).astype(np.int32), whole, word
+            active, phrase = active[~whole], phrase[~whole]
+
+
+def _key_tokens(keys: pa.Array, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the hashes of the tokens of keys, and the bounds of each key in them."""
+    data, bounds = string_buffers(keys)
+    edges = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])[bounds]
+    points = np.insert(codepoints(data.tobytes().decode()), edges[1:], ord(" "))
+    ends = np.flatnonzero(points == ord(" "))  # one space behind every token
+    token_bounds = np.concatenate([[0], ends - np.arange(len(ends))])
+    tokens = hash_segments(points[points != ord(" ")], token_bounds, seed)
+    return tokens, np.searchsorted(ends, edges + np.arange(len(edges)))
+
+
+def _phrase_tables(phrases: _Phrases) -> dict[str, pa.Table]:
+    order = np.argsort(phrases.hash, kind="stable")
+    keys, first = np.unique(phrases.hash[order], return_index=True)
+    whole = phrases.whole[order]
+    value = np.where(whole, phrases.alias[order].astype(np.uint32) + np.uint32(1), np.uint32(0))
+    if len(keys):
+        value = np.maximum.reduceat(value, first)
+        value |= np.where(np.logical_or.reduceat(~whole, first), LONGER, np.uint32(0))
+    index = HashIndex.build(keys)
+    return {
+        "phrases": pa.table({"hash": keys, "value": value.astype(np.uint32)}),
+        "phrase_buckets": pa.table({"start": index.buckets}),
+    }
+
+
+def _word_tables(phrases: _Phrases) -> dict[str, pa.Table]:
+    order = np.lexsort((phrases.alias, phrases.word))
+    word, alias = phrases.word[order], phrases.alias[order]
+    again = np.zeros(len(word), bool)
+    again[1:] = (word[1:] == word[:-1]) & (alias[1:] == alias[:-1])
+    word, alias = word[~again], alias[~again]
+    keys, first = np.unique(word, return_index=True)
+    return {
+        "words": pa.table({"hash": keys, "start": first.astype(np.int64)}),
+        "word_buckets": pa.table({"start": HashIndex.build(keys).buckets}),
+        "postings": pa.table({"alias": alias}),
+    }

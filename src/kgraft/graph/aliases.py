@@ -1,0 +1,164 @@
+"""Aliases: which entities a name may mean, and where names stand in running text."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from kgraft.graph.adjacency import expand
+from kgraft.graph.alias_build import LONGER, lengthen
+from kgraft.graph.columns import numbers
+from kgraft.graph.fold import HashedTokens, key
+from kgraft.graph.hashing import HashIndex
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Places of a text where an alias stands, in order of start, then end."""
+
+    start: np.ndarray  # (M,) int64, characters
+    end: np.ndarray  # (M,) int64, exclusive
+    alias: np.ndarray  # (M,) int64, row of the alias
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        return zip(self.start.tolist(), self.end.tolist(), self.alias.tolist(), strict=True)
+
+
+class _Keys(Sequence[str]):
+    """The sorted keys as a sequence, for bisection."""
+
+    def __init__(self, column: pa.ChunkedArray) -> None:
+        self.column = column
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def __getitem__(self, row: int) -> str:  # type: ignore[override]
+        return str(self.column[row].as_py())
+
+
+class Aliases:
+    """The memory-mapped alias tables of a graph (see `alias_build` for what they hold)."""
+
+    def __init__(self, tables: dict[str, pa.Table], seed: int) -> None:
+        self.seed = seed
+        self.keys = _Keys(tables["aliases"]["key"])
+        self._start = numbers(tables["aliases"]["start"])
+        self._size = numbers(tables["aliases"]["size"])
+        self._entity = numbers(tables["candidates"]["entity"])
+        self._weight = numbers(tables["candidates"]["weight"])
+        self._value = numbers(tables["phrases"]["value"])
+        self._phrases = HashIndex(
+            numbers(tables["phrases"]["hash"]), numbers(tables["phrase_buckets"]["start"])
+        )
+        self._postings = numbers(tables["postings"]["alias"])
+        self._word_start = numbers(tables["words"]["start"])
+        self._words = HashIndex(
+            numbers(tables["words"]["hash"]), numbers(tables["word_buckets"]["start"])
+        )
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def row(self, name: str) -> int | None:
+        """Return the row of a name, compared by its folded form, or None."""
+        wanted = key(name)
+        place = bisect_left(self.keys, wanted)
+        return place if place < len(self) and self.keys[place] == wanted else None
+
+    def candidates(self, alias: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the entities an alias may mean, best first, with priors p(entity | surface)."""
+        start = self._start[alias]
+        stop = start + self._size[alias]
+        weight = self._weight[start:stop]
+        return self._entity[start:stop], weight / weight.sum()
+
+    def starting_with(self, prefix: str) -> np.ndarray:
+        """Return the rows of aliases that start with a prefix."""
+        wanted = key(prefix)
+        if not wanted:
+            return np.zeros(0, np.int64)
+        first = bisect_left(self.keys, wanted)
+        beyond = bisect_left(self.keys, wanted + "\U0010ffff", lo=first)
+        return np.arange(first, beyond)
+
+    def with_words(self, words: str) -> np.ndarray:
+        """Return the rows of aliases that hold all the words, in any order."""
+        hashes = np.unique(HashedTokens.of(words, self.seed).hash)
+        places = self._words.find(hashes)
+        if not len(places) or (places < 0).any():
+            return np.zeros(0, np.int64)
+        ends = np.append(self._word_start[1:], len(self._postings))
+        spans = sorted((int(ends[p] - self._word_start[p]), int(p)) for p in places)
+        found: np.ndarray | None = None
+        for _, place in spans:
+            rows = self._postings[self._word_start[place] : ends[place]]
+            found = rows if found is None else np.intersect1d(found, rows, assume_unique=True)
+        assert found is not None
+        return found.astype(np.int64)
+
+    def best(self, aliases: np.ndarray, limit: int) -> list[tuple[int, int]]:
+        """Return (entity, alias) of the heaviest candidates of many aliases, each entity once."""
+        start = self._start[aliases]
+        owner, place = expand(start, start + self._size[aliases])
+        order = np.argsort(-self._weight[place], kind="stable")
+        entity, first = np.unique(self._entity[place[order]], return_index=True)
+        top = np.argsort(first)[:limit]
+        return [(int(entity[i]), int(aliases[owner[order[first[i]]]])) for i in top]
+
+    def find(self, text: str, *, overlapping: bool = False) -> Matches:
+        """Find the aliases that stand in a text at word boundaries.
+
+        By default leftmost-longest: from left to right, at each word the longest alias, and the
+        next one behind it. With `overlapping`, all of them.
+        """
+        tokens = HashedTokens.of(text, self.seed)
+        first, length, alias = self._phrases_in(tokens.hash)
+        order = np.lexsort((length, first))
+        first, length, alias = first[order], length[order], alias[order]
+        if not overlapping:
+            kept = _leftmost_longest(first, length)
+            first, length, alias = first[kept], length[kept], alias[kept]
+        return Matches(tokens.start[first], tokens.end[first + length - 1], alias)
+
+    def _phrases_in(self, token: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return first token, number of tokens and alias of every match."""
+        firsts, lengths, aliases = [], [], []
+        active, phrase, length = np.arange(len(token)), token, 1
+        while active.size:
+            place = self._phrases.find(phrase)
+            known = place >= 0
+            active, phrase, value = active[known], phrase[known], self._value[place[known]]
+            alias = (value & ~LONGER).astype(np.int64) - 1
+            whole = alias >= 0
+            firsts.append(active[whole])
+            aliases.append(alias[whole])
+            lengths.append(np.full(int(whole.sum()), length))
+            more = ((value & LONGER) != 0) & (active + length < len(token))
+            active = active[more]
+            phrase = lengthen(phrase[more], token[active + length], self.seed)
+            length += 1
+        if not firsts:
+            none = np.zeros(0, np.int64)
+            return none, none, none
+        return np.concatenate(firsts), np.concatenate(lengths), np.concatenate(aliases)
+
+
+def _leftmost_longest(first: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """Return which of the matches (sorted by first, then length) a scan from the left keeps."""
+    longest = np.append(first[1:] != first[:-1], True)[: len(first)]
+    rows = np.flatnonzero(longest)
+    kept, reached = [], 0
+    ends = (first[rows] + length[rows]).tolist()
+    for row, start, end in zip(rows.tolist(), first[rows].tolist(), ends, strict=True):
+        if start >= reached:
+            kept.append(row)
+            reached = end
+    return np.array(kept, np.int64)

@@ -1,0 +1,107 @@
+"""Change: a graph with additions or without some of its parts, written as a new version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from kgraft.errors import NotFound
+from kgraft.graph.adjacency import TripleArrays
+from kgraft.graph.batches import Refusals, Source
+from kgraft.graph.build import read_content
+from kgraft.graph.graph import Graph
+from kgraft.graph.write import Content, Provenance, write_graph
+from kgraft.progress import Progress, Silent
+
+
+def extend(
+    graph: Graph, source: Source, target: Path, *, progress: Progress | None = None
+) -> Graph:
+    """Write the graph with all that a source adds, and open it.
+
+    Entities keep their numbers; new ones come behind them. A row of an entity that is there
+    already replaces the columns it gives. A triple that is there already is kept once.
+    """
+    progress = progress or Silent()
+    old = Content(graph.entities, graph.relations, graph.triples)
+    content = read_content(source, Refusals(), progress, onto=old)
+    return _write(graph, content, target, f"extended by {source.describe()}", progress)
+
+
+def without(
+    graph: Graph,
+    target: Path,
+    *,
+    entities: Iterable[str] = (),
+    relations: Iterable[str] = (),
+    triples: Iterable[Sequence[str]] = (),
+    progress: Progress | None = None,
+) -> Graph:
+    """Write the graph without some entities (and their triples), relations or triples."""
+    gone_entities = _numbers(graph, list(entities))
+    gone_relations = np.array([graph.relation(r).index for r in relations], np.int64)
+    facts = graph.triples
+    keep = ~(
+        np.isin(facts.head, gone_entities)
+        | np.isin(facts.tail, gone_entities)
+        | np.isin(facts.relation, gone_relations)
+        | _named(graph, list(triples))
+    )
+    entity_rows, entity_number = _remaining(len(graph.entities), gone_entities)
+    relation_rows, relation_number = _remaining(len(graph.relations), gone_relations)
+    kept = facts.take(keep)
+    renumbered = TripleArrays(
+        entity_number[kept.head],
+        relation_number[kept.relation],
+        entity_number[kept.tail],
+        kept.split,
+    )
+    content = Content(
+        graph.entities.take(entity_rows), graph.relations.take(relation_rows), renumbered
+    )
+    return _write(graph, content, target, "with parts removed", progress or Silent())
+
+
+def _write(graph: Graph, content: Content, target: Path, what: str, progress: Progress) -> Graph:
+    old = graph.manifest
+    provenance = Provenance(
+        name=old.name,
+        source=f"{old.source}, {what}",
+        licence=old.licence,
+        parent=old.version,
+        left_out=old.left_out,
+        refused=old.refused,
+    )
+    return Graph(target, write_graph(target, content, provenance, progress=progress))
+
+
+def _numbers(graph: Graph, ids: list[str]) -> np.ndarray:
+    found = graph.numbers_of(ids)
+    if (found < 0).any():
+        raise NotFound(f"no entity has the id {ids[int(np.argmin(found))]!r}; nothing was changed")
+    return found
+
+
+def _remaining(count: int, gone: np.ndarray) -> tuple[pa.Array, np.ndarray]:
+    """Return the rows that stay, and the new number of every old one."""
+    stays = np.ones(count, bool)
+    stays[gone] = False
+    return pa.array(np.flatnonzero(stays)), (np.cumsum(stays) - 1).astype(np.int32)
+
+
+def _named(graph: Graph, triples: list[Sequence[str]]) -> np.ndarray:
+    """Return which triples are among the named ones; all of those must be there."""
+    facts = graph.triples
+    mask = np.zeros(len(facts), bool)
+    ends = _numbers(graph, [end for head, _, tail in triples for end in (head, tail)])
+    for place, (head, relation, tail) in enumerate(triples):
+        h, t = ends[2 * place : 2 * place + 2]
+        rows = np.arange(*np.searchsorted(facts.head, [h, h + 1]))
+        same = (facts.tail[rows] == t) & (facts.relation[rows] == graph.relation(relation).index)
+        if not same.any():
+            raise NotFound(f"the graph has no triple {head} {relation} {tail}; nothing was changed")
+        mask[rows[same]] = True
+    return mask

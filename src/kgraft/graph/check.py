@@ -1,0 +1,98 @@
+"""A full check of a graph folder: checksums, and that every derived table fits the content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from kgraft.errors import BadGraph
+from kgraft.graph.adjacency import build_adjacency
+from kgraft.graph.batches import SPLITS
+from kgraft.graph.columns import flat, numbers
+from kgraft.graph.folder import content_version, read_table, sha256
+from kgraft.graph.graph import Graph
+from kgraft.progress import Progress, Silent
+
+
+def check_graph(graph: Graph, progress: Progress | None = None) -> list[str]:
+    """Return what is wrong with a graph, one line each; an empty list means that all is well."""
+    progress = progress or Silent()
+    progress.start("checksums", len(graph.manifest.files))
+    problems = list(_checksums(graph, progress))
+    if problems:
+        return problems
+    checks = (_counts, _triples, _adjacency, _ids, _aliases)
+    progress.start("tables", len(checks))
+    for check in checks:
+        problems += _guarded(check, graph)
+        progress.advance()
+    return problems
+
+
+def _guarded(check: Callable[[Graph], Iterator[str]], graph: Graph) -> list[str]:
+    try:
+        return list(check(graph))
+    except (BadGraph, IndexError, KeyError, ValueError, pa.ArrowException) as error:
+        return [f"{check.__name__.strip('_')} cannot be read: {error}"]
+
+
+def _checksums(graph: Graph, progress: Progress) -> Iterator[str]:
+    files = graph.manifest.files
+    for name, facts in files.items():
+        if sha256(graph.folder / name) != facts["sha256"]:
+            yield f"{graph.folder / name}: the checksum differs; import the graph again"
+        progress.advance()
+    if content_version(files) != graph.manifest.version:
+        yield "the manifest's version does not fit its checksums; import the graph again"
+
+
+def _counts(graph: Graph) -> Iterator[str]:
+    stored = graph.manifest
+    tables = {"entities": graph.entities, "relations": graph.relations, "triples": graph.triples}
+    for name, table in tables.items():
+        if len(table) != getattr(stored, name):
+            yield f"{name}: {len(table)} rows, the manifest says {getattr(stored, name)}"
+    counts = np.bincount(graph.triples.split, minlength=len(SPLITS)).tolist()
+    if dict(zip(SPLITS, counts, strict=True)) != stored.splits:
+        yield f"triples: splits have {counts} rows, the manifest says {stored.splits}"
+
+
+def _triples(graph: Graph) -> Iterator[str]:
+    triples, entities, relations = graph.triples, len(graph.entities), len(graph.relations)
+    for name, most in (("head", entities), ("relation", relations), ("tail", entities)):
+        column = getattr(triples, name)
+        if len(column) and (column.min() < 0 or column.max() >= most):
+            yield f"triples: {name} names a row that is not there"
+    order = np.lexsort((triples.split, triples.tail, triples.relation, triples.head))
+    if (order != np.arange(len(order))).any():
+        yield "triples: not in order"
+
+
+def _adjacency(graph: Graph) -> Iterator[str]:
+    right = build_adjacency(graph.triples, len(graph.entities))
+    for name in ("bounds", "edges"):
+        if not np.array_equal(getattr(graph.adjacency, name), getattr(right, name)):
+            yield f"adjacency: {name} do not fit the triples"
+
+
+def _ids(graph: Graph) -> Iterator[str]:
+    ids = flat(graph.entities["id"])
+    if not np.array_equal(graph.numbers_of(ids), np.arange(len(ids))):
+        yield "ids: the index does not lead to every entity"
+
+
+def _aliases(graph: Graph) -> Iterator[str]:
+    candidates = numbers(read_table(graph.folder, "candidates")["entity"])
+    table = read_table(graph.folder, "aliases")
+    start, size = numbers(table["start"]), numbers(table["size"])
+    if len(candidates) and (candidates.min() < 0 or candidates.max() >= len(graph.entities)):
+        yield "aliases: a candidate names an entity that is not there"
+    if not np.array_equal(start, np.cumsum(size) - size) or size.sum() != len(candidates):
+        yield "aliases: the candidates do not fit the aliases"
+    for row in np.linspace(0, len(start) - 1, min(100, len(start)), dtype=int).tolist():
+        found = graph.aliases.find(graph.aliases.keys[row])
+        if row not in found.alias.tolist():
+            yield f"aliases: {graph.aliases.keys[row]!r} is not found by the index"
+            break

@@ -1,0 +1,87 @@
+"""Arrow columns as flat NumPy arrays and back, without a Python loop over rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def string_buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """Return the UTF-8 bytes of a string array and the bounds of each string in them."""
+    wide = pa.types.is_large_string(strings.type) or pa.types.is_large_binary(strings.type)
+    _, offsets, data = strings.buffers()
+    if len(strings) == 0 or offsets is None:
+        return np.zeros(0, np.uint8), np.zeros(len(strings) + 1, np.int64)
+    bounds = np.frombuffer(offsets, np.int64 if wide else np.int32)
+    bounds = bounds[strings.offset : strings.offset + len(strings) + 1].astype(np.int64)
+    octets = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
+    return octets[bounds[0] : bounds[-1]], bounds - bounds[0]
+
+
+def strings_from_buffers(data: np.ndarray, bounds: np.ndarray) -> pa.Array:
+    """Return a string array from UTF-8 bytes and bounds: the inverse of `string_buffers`."""
+    buffers = [None, pa.py_buffer(bounds.astype(np.int64)), pa.py_buffer(data)]
+    return pa.LargeStringArray.from_buffers(len(bounds) - 1, *buffers[1:])
+
+
+def codepoints(text: str) -> np.ndarray:
+    """Return the characters of a text as numbers; lone surrogates are kept.
+
+    >>> codepoints("aé😀").tolist()
+    [97, 233, 128512]
+    """
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def strings_from_codepoints(points: np.ndarray, bounds: np.ndarray) -> pa.Array:
+    """Return the strings whose characters are points[bounds[i]:bounds[i+1]]."""
+    sizes = 1 + (points > 0x7F).astype(np.int64) + (points > 0x7FF) + (points > 0xFFFF)
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    data = points.astype("<u4").tobytes().decode("utf-32-le").encode()
+    return strings_from_buffers(np.frombuffer(data, np.uint8), ends[bounds])
+
+
+def flat(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array."""
+    if isinstance(column, pa.Array):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
+def take_rows(table: pa.Table, rows: np.ndarray) -> pa.Table:
+    """Return some rows of a table in the order asked, touching only the pieces they stand in.
+
+    `Table.take` would first join all pieces of a column, and so read the whole file.
+    """
+    batches = table.to_batches()
+    begins = np.cumsum([0, *(len(batch) for batch in batches)])
+    piece = np.searchsorted(begins, rows, side="right") - 1
+    order = np.argsort(piece, kind="stable")
+    taken = [
+        batches[k].take(pa.array(rows[piece == k] - begins[k])) for k in np.unique(piece).tolist()
+    ]
+    back = np.empty(len(rows), np.int64)
+    back[order] = np.arange(len(rows))
+    joined = pa.Table.from_batches(taken, table.schema).combine_chunks()
+    return joined if (order == back).all() else joined.take(pa.array(back))
+
+
+def lists_from_rows(row: np.ndarray, values: pa.Array | pa.ChunkedArray, rows: int) -> pa.Array:
+    """Gather values by their (ascending) row into lists, one a row."""
+    bounds = np.zeros(rows + 1, np.int32)
+    np.cumsum(np.bincount(row, minlength=rows), out=bounds[1:])
+    return pa.ListArray.from_arrays(pa.array(bounds), flat(values))
+
+
+def list_rows(lists: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, pa.Array]:
+    """Return for every item of a column of lists its row, and all the items in order."""
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy().astype(np.int64)
+    return np.repeat(np.arange(len(lists)), lengths), flat(pc.list_flatten(lists))
+
+
+def numbers(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
+    """Return a column of numbers as a NumPy array, without a copy where it is one piece."""
+    return np.asarray(flat(column).to_numpy(zero_copy_only=False))

@@ -1,0 +1,202 @@
+"""The folder a graph lives in: Arrow files and a manifest, written beside and renamed.
+
+A folder without a manifest is no graph. The manifest is written last, into a folder of another
+name that takes its final name in one step, so a crash leaves no graph or a whole one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from kgraft.errors import BadGraph, BadInput, NotFound
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+CONTENT = ("entities", "relations", "triples")  # the tables that all others are derived from
+_ROWS = 1 << 18  # rows of an Arrow batch
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a graph says about itself; `version` names its content, whatever it came from."""
+
+    entities: int
+    relations: int
+    triples: int
+    splits: dict[str, int]
+    version: str
+    name: str = ""
+    source: str = ""
+    licence: str = ""
+    parent: str = ""  # version of the graph this one was changed from
+    priors: str = "degree"  # what p(entity | surface) comes from: degree or counts
+    alias_seed: int = 0
+    id_seed: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+    refused: dict[str, int] = field(default_factory=dict)
+    files: dict[str, dict[str, Any]] = field(default_factory=dict)  # name → bytes, sha256
+    format: int = FORMAT
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """Return size and checksum of a file, as the manifest keeps them."""
+    return {"bytes": path.stat().st_size, "sha256": sha256(path)}
+
+
+def write_table(folder: Path, name: str, table: pa.Table) -> None:
+    """Write one table; numbers go into one batch, so that they map to one flat array."""
+    whole = not any(_has_text(column.type) for column in table.columns)
+    if whole:
+        table = table.combine_chunks()
+    path = str(folder / f"{name}.arrow")
+    with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        for batch in table.to_batches(max_chunksize=None if whole else _ROWS):
+            writer.write_batch(batch)
+
+
+def _has_text(kind: pa.DataType) -> bool:
+    return pa.types.is_list(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def read_table(folder: Path, name: str) -> pa.Table:
+    """Map one table of a graph into memory."""
+    path = folder / f"{name}.arrow"
+    try:
+        with pa.memory_map(str(path)) as source:
+            return pa.ipc.open_file(source).read_all()
+    except (OSError, pa.ArrowException) as error:
+        raise BadGraph(f"{path} cannot be read ({error}); import the graph again") from error
+
+
+def content_version(files: dict[str, dict[str, Any]]) -> str:
+    """Return the short name of a content: a hash over the checksums of its tables."""
+    sums = "".join(files[f"{name}.arrow"]["sha256"] for name in CONTENT)
+    return hashlib.sha256(sums.encode()).hexdigest()[:16]
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest and flush everything to disk."""
+    path = folder / MANIFEST
+    path.write_text(json.dumps(asdict(manifest), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    for file in folder.iterdir():
+        _flush(file)
+    _flush(folder)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest and verify that it is whole, of a known format, and fits the files."""
+    path = folder / MANIFEST
+    if not folder.is_dir():
+        raise NotFound(
+            f"no graph at {folder}; import one with: kgraft graph import SOURCE --out {folder}"
+        )
+    if not path.is_file():
+        remedy = "name the folder that 'kgraft graph import' wrote"
+        raise BadGraph(f"{folder} is no graph (it has no {MANIFEST}); {remedy}")
+    try:
+        stored = json.loads(path.read_text("utf-8"))
+        number = stored["format"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadGraph(f"{path} is damaged ({error}); import the graph again") from error
+    if number != FORMAT:
+        remedy = "update kgraft: pip install -U kgraft" if number > FORMAT else "import it again"
+        raise BadGraph(
+            f"{folder} is of format {number}, this kgraft reads format {FORMAT}; {remedy}"
+        )
+    try:
+        manifest = Manifest(**stored)
+    except TypeError as error:
+        raise BadGraph(f"{path} is damaged ({error}); import the graph again") from error
+    _verify_sizes(folder, manifest)
+    return manifest
+
+
+def _verify_sizes(folder: Path, manifest: Manifest) -> None:
+    for name, facts in manifest.files.items():
+        path = folder / name
+        size = path.stat().st_size if path.is_file() else None
+        if size != facts["bytes"]:
+            seen = "is missing" if size is None else f"has {size} bytes instead of {facts['bytes']}"
+            raise BadGraph(f"{path} {seen}; import the graph again")
+
+
+@contextmanager
+def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Give a folder to write into that becomes `target` when the block ends without an error."""
+    refuse_existing(target, overwrite=overwrite)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(target)
+    partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
+    partial.mkdir()
+    try:
+        yield partial
+        _install(partial, target, overwrite=overwrite)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    _flush(target.parent)
+
+
+def refuse_existing(target: Path, *, overwrite: bool = False) -> None:
+    """Refuse a target that is there already, unless it is a graph and may be overwritten."""
+    if not target.exists():
+        return
+    if not overwrite:
+        raise BadInput(f"{target} exists already; name another folder or pass --overwrite")
+    if not (target / MANIFEST).is_file():
+        raise BadInput(f"{target} is no graph, so it is not overwritten; name another folder")
+
+
+def _install(partial: Path, target: Path, *, overwrite: bool) -> None:
+    """Rename to the target; an old graph steps aside first and is deleted last."""
+    refuse_existing(target, overwrite=overwrite)
+    old = target.with_name(f"{partial.name}-old")
+    if target.exists():
+        target.rename(old)
+    partial.rename(target)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _sweep(target: Path) -> None:
+    """Remove what a killed import of the same target has left; put back a graph it set aside."""
+    for left in target.parent.glob(f"{target.name}.partial-*"):
+        writer = left.name.removesuffix("-old").rpartition("-")[2]
+        if writer.isdigit() and not _alive(int(writer)):
+            if left.name.endswith("-old") and not target.exists():
+                left.rename(target)
+            else:
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return process != os.getpid()

@@ -1,0 +1,305 @@
+"""The graph: a folder opened for reading, memory-mapped, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgraft.errors import NotFound
+from kgraft.graph.adjacency import Adjacency, Direction, TripleArrays, build_adjacency
+from kgraft.graph.aliases import Aliases
+from kgraft.graph.batches import SPLITS, Source, Split
+from kgraft.graph.columns import flat, list_rows, numbers, take_rows
+from kgraft.graph.entity import Candidate, Card, Entity, Found, Mention, Neighbour, Relation
+from kgraft.graph.folder import Manifest, read_manifest, read_table
+from kgraft.graph.hashing import HashIndex, hash_strings
+from kgraft.graph.paths import GraphPath, Subgraph, paths_between, subgraph
+from kgraft.progress import Progress
+
+BUILT_IN = Path(__file__).parent.parent / "data"
+_ALIAS_TABLES = [
+    "aliases",
+    "candidates",
+    "phrases",
+    "phrase_buckets",
+    "words",
+    "word_buckets",
+    "postings",
+]
+
+
+class Graph:
+    """A knowledge graph.
+
+    >>> world = Graph.open("world")
+    >>> world.find("Deutschland")[0].label
+    'Germany'
+    """
+
+    def __init__(self, folder: Path, manifest: Manifest, *, only: Split | None = None) -> None:
+        self.folder, self.manifest, self.only = folder, manifest, only
+
+    @classmethod
+    def open(cls, name: str | Path = "world") -> Graph:
+        """Open a graph by its folder, or a built-in one by its name, and verify its manifest."""
+        folder = Path(name)
+        if not folder.exists() and (BUILT_IN / str(name)).is_dir():
+            folder = BUILT_IN / str(name)
+        return cls(folder, read_manifest(folder))
+
+    def __repr__(self) -> str:
+        size = f"{len(self.entities):,} entities, {len(self.triples):,} triples"
+        return f"<Graph {self.manifest.name}: {size}>"
+
+    def split(self, name: Split) -> Graph:
+        """Return the same graph with the triples of one split only; training uses `train`."""
+        if self.manifest.splits[name] == self.manifest.triples:
+            return self
+        return Graph(self.folder, self.manifest, only=name)
+
+    # What the folder holds
+
+    @cached_property
+    def entities(self) -> pa.Table:
+        """All entities: id, label, description, aliases, types, name_counts, and extra columns."""
+        return read_table(self.folder, "entities")
+
+    @cached_property
+    def relations(self) -> pa.Table:
+        """All relations: id, label, description, aliases, and extra columns."""
+        return read_table(self.folder, "relations")
+
+    @cached_property
+    def triples(self) -> TripleArrays:
+        """All triples (of the split) by number, sorted by head, relation, tail."""
+        table = read_table(self.folder, "triples")
+        triples = TripleArrays(*(numbers(table[n]) for n in ("head", "relation", "tail", "split")))
+        if self.only is None:
+            return triples
+        return triples.take(triples.split == SPLITS.index(self.only))
+
+    @cached_property
+    def adjacency(self) -> Adjacency:
+        """The triples of every entity, in both directions."""
+        if self.only is not None:
+            return build_adjacency(self.triples, self.manifest.entities)
+        edges = flat(read_table(self.folder, "edges")["relation_other"])
+        bounds = numbers(read_table(self.folder, "bounds")["start"])
+        return Adjacency(bounds, numbers(edges.values).reshape(-1, 2))
+
+    @cached_property
+    def aliases(self) -> Aliases:
+        """The names of the entities, for look-up and for finding them in text."""
+        tables = {name: read_table(self.folder, name) for name in _ALIAS_TABLES}
+        return Aliases(tables, self.manifest.alias_seed)
+
+    @cached_property
+    def _ids(self) -> tuple[HashIndex, np.ndarray]:
+        table = read_table(self.folder, "ids")
+        buckets = numbers(read_table(self.folder, "id_buckets")["start"])
+        return HashIndex(numbers(table["hash"]), buckets), numbers(table["entity"])
+
+    @cached_property
+    def _relation_numbers(self) -> dict[str, int]:
+        return {item: row for row, item in enumerate(self.relations["id"].to_pylist())}
+
+    # Look-ups
+
+    def numbers_of(self, ids: Sequence[str] | pa.Array) -> np.ndarray:
+        """Return the number of each entity id, -1 for one that is not in the graph."""
+        wanted = ids if isinstance(ids, pa.Array) else pa.array(ids, pa.string())
+        index, entity = self._ids
+        place = index.find(hash_strings(wanted, self.manifest.id_seed))
+        found = np.where(place >= 0, entity[np.maximum(place, 0)], -1) if len(entity) else place
+        known = np.flatnonzero(found >= 0)
+        stored = take_rows(self.entities.select(["id"]), found[known])["id"]
+        same = pc.equal(flat(stored), wanted.take(pa.array(known)))
+        found[known[~same.to_numpy(zero_copy_only=False)]] = -1
+        return found.astype(np.int64)
+
+    def entity(self, which: str | int) -> Entity:
+        """Return an entity by id or by number."""
+        if isinstance(which, int | np.integer):
+            return self.entities_at([int(which)])[0]
+        number = int(self.numbers_of([which])[0])
+        if number < 0:
+            raise NotFound(f"no entity has the id {which!r}; try: kgraft graph search {which!r}")
+        return self.entities_at([number])[0]
+
+    def entities_at(self, rows: Iterable[int] | np.ndarray) -> list[Entity]:
+        """Return entities by number."""
+        wanted = np.fromiter(rows, np.int64)
+        columns = ("id", "label", "description", "aliases", "types")
+        taken = take_rows(self.entities.select(columns), wanted)
+        texts = zip(wanted.tolist(), *(taken[name].to_pylist() for name in columns), strict=True)
+        return [
+            Entity(row, key, label, description, tuple(aliases), tuple(types))
+            for row, key, label, description, aliases, types in texts
+        ]
+
+    def relation(self, which: str | int) -> Relation:
+        """Return a relation by id, by label, or by number."""
+        if isinstance(which, int | np.integer):
+            return self.all_relations[which]
+        number = self._relation_numbers.get(which)
+        if number is not None:
+            return self.all_relations[number]
+        for relation in self.all_relations:
+            if relation.label == which:
+                return relation
+        known = ", ".join(r.id for r in self.all_relations[:8])
+        raise NotFound(f"no relation is named {which!r}; the graph has {known}, …")
+
+    @cached_property
+    def all_relations(self) -> list[Relation]:
+        """All relations in order of their numbers."""
+        return [
+            Relation(row, r["id"], r["label"], r["description"], r.get("template") or "")
+            for row, r in enumerate(self.relations.to_pylist())
+        ]
+
+    def candidates(self, name: str) -> list[Candidate]:
+        """Return the entities a name may mean, by prior."""
+        alias = self.aliases.row(name)
+        return [] if alias is None else list(self._candidates(alias))
+
+    def _candidates(self, alias: int, limit: int | None = None) -> tuple[Candidate, ...]:
+        entity, prior = self.aliases.candidates(alias)
+        found = self.entities_at(entity[:limit])
+        return tuple(Candidate(e, float(p)) for e, p in zip(found, prior[:limit], strict=True))
+
+    def find(self, name: str) -> list[Entity]:
+        """Return the entities of exactly this name (compared by its folded form), best first."""
+        return [candidate.entity for candidate in self.candidates(name)]
+
+    def resolve(self, which: str) -> Entity:
+        """Return the entity of an id or, failing that, the likeliest of that name."""
+        number = int(self.numbers_of([which])[0])
+        if number >= 0:
+            return self.entity(number)
+        found = self.find(which)
+        if found:
+            return found[0]
+        near = ", ".join(f"{f.entity.label} ({f.entity.id})" for f in self.search(which, limit=3))
+        hint = f"did you mean {near}?" if near else "try: kgraft graph search WORDS"
+        raise NotFound(f"nothing in the graph is named {which!r}; {hint}")
+
+    def search(self, query: str, *, limit: int = 10) -> list[Found]:
+        """Search names: the exact one, then those that begin so, then those with its words."""
+        from kgraft.graph.search import search
+
+        return search(self, query, limit=limit)
+
+    def mentions(
+        self, text: str, *, overlapping: bool = False, candidates: int | None = 30
+    ) -> list[Mention]:
+        """Find the names of entities in a text, each with its best candidates."""
+        return [
+            Mention(start, end, text[start:end], self._candidates(alias, candidates))
+            for start, end, alias in self.aliases.find(text, overlapping=overlapping)
+        ]
+
+    def entities_of_type(self, name: str) -> list[Entity]:
+        """Return the entities that carry a type."""
+        row, types = list_rows(self.entities["types"])
+        return self.entities_at(row[pc.equal(types, name).to_numpy(zero_copy_only=False)])
+
+    def _number(self, which: Entity | str | int) -> int:
+        return which.index if isinstance(which, Entity) else self.entity(which).index
+
+    def neighbours(
+        self,
+        entity: Entity | str | int,
+        *,
+        relation: str | int | None = None,
+        direction: Direction = "both",
+        limit: int | None = None,
+    ) -> list[Neighbour]:
+        """Return the far ends of an entity's triples, in order of relation and number."""
+        number = self._number(entity)
+        rows = np.arange(*np.concatenate(self.adjacency.spans(np.array([number]), direction)))
+        edges = self.adjacency.edges
+        if relation is not None:
+            rows = rows[edges[rows, 0] == self.relation(relation).index]
+        rows = rows[:limit]
+        out = (rows < self.adjacency.bounds[2 * number + 1]).tolist()
+        far = self.entities_at(edges[rows, 1])
+        return [
+            Neighbour(self.all_relations[r], e, "out" if leaves else "in")
+            for r, e, leaves in zip(edges[rows, 0].tolist(), far, out, strict=True)
+        ]
+
+    def card(self, entity: Entity | str | int, *, limit: int = 20) -> Card:
+        """Return what the graph knows about an entity."""
+        found = entity if isinstance(entity, Entity) else self.entity(entity)
+        first, last = self.adjacency.spans(np.array([found.index]), "both")
+        return Card(found, tuple(self.neighbours(found, limit=limit)), int((last - first)[0]))
+
+    def subgraph(
+        self, roots: Iterable[Entity | str | int], *, hops: int = 1, most: int = 100_000
+    ) -> Subgraph:
+        """Return all within `hops` triples of the roots (the nearest `most` of it)."""
+        numbers = np.array([self._number(root) for root in roots], np.int64)
+        return subgraph(self.adjacency, self.triples, numbers, hops, most=most)
+
+    def paths(
+        self,
+        start: Entity | str | int,
+        end: Entity | str | int,
+        *,
+        longest: int = 3,
+        limit: int = 100,
+    ) -> list[GraphPath]:
+        """Return the paths between two entities: shorter first, then through rarer entities."""
+        ends = self._number(start), self._number(end)
+        return paths_between(self.adjacency, *ends, longest=longest, limit=limit)
+
+    # Change
+
+    def extend(
+        self,
+        target: str | Path,
+        source: Source | None = None,
+        *,
+        triples: Any = None,
+        entities: Any = None,
+        relations: Any = None,
+        progress: Progress | None = None,
+    ) -> Graph:
+        """Write this graph with additions as a new one: from a source, or from tables or rows.
+
+        Triples are rows of (head, relation, tail) ids, entities and relations mappings with an
+        `id`; or Arrow tables or pandas frames of those columns. This graph is not touched.
+        """
+        from kgraft.graph.change import extend
+        from kgraft.graph.readers.tables import TablesSource
+
+        source = source or TablesSource(triples or [], entities or [], relations)
+        return extend(self, source, Path(target), progress=progress)
+
+    def without(
+        self,
+        target: str | Path,
+        *,
+        entities: Iterable[str] = (),
+        relations: Iterable[str] = (),
+        triples: Iterable[Sequence[str]] = (),
+        progress: Progress | None = None,
+    ) -> Graph:
+        """Write this graph without some of its parts as a new one; this one is not touched."""
+        from kgraft.graph.change import without
+
+        return without(
+            self,
+            Path(target),
+            entities=entities,
+            relations=relations,
+            triples=triples,
+            progress=progress,
+        )

@@ -1,0 +1,163 @@
+"""What lies around and between entities: k-hop subgraphs, and paths up to length three."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kgraft.graph.adjacency import Adjacency, TripleArrays, expand
+
+_MOST_EDGES = 20_000_000  # looked at for one question, so that hubs cannot fill the memory
+
+
+@dataclass(frozen=True)
+class Subgraph:
+    """Entities, ascending, and the triples among them, all by their numbers in the whole graph."""
+
+    entities: np.ndarray  # (N,) int64
+    triples: TripleArrays
+
+
+@dataclass(frozen=True)
+class GraphPath:
+    """A chain of triples: entities[i] –relations[i]– entities[i + 1].
+
+    `forward[i]` tells whether the triple is (entities[i], relation, entities[i + 1]) or its
+    reverse.
+    """
+
+    entities: tuple[int, ...]
+    relations: tuple[int, ...]
+    forward: tuple[bool, ...]
+
+    def __len__(self) -> int:
+        return len(self.relations)
+
+
+def reach(adjacency: Adjacency, roots: np.ndarray, hops: int, *, most: int) -> np.ndarray:
+    """Return the entities up to `hops` triples away, ascending; nearest first up to `most`."""
+    members = np.unique(roots).astype(np.int64)
+    frontier = members
+    for _ in range(hops):
+        others = adjacency.edges[adjacency.rows(frontier, "both")[1], 1]
+        frontier = np.setdiff1d(others, members)[: max(0, most - len(members))]
+        members = np.union1d(members, frontier)
+    return members
+
+
+def subgraph(
+    adjacency: Adjacency,
+    triples: TripleArrays,
+    roots: np.ndarray,
+    hops: int,
+    *,
+    most: int = 100_000,
+) -> Subgraph:
+    """Return all within `hops` triples of the roots, and every triple between two of them."""
+    members = reach(adjacency, roots, hops, most=most)
+    first, last = (np.searchsorted(triples.head, members, side=side) for side in ("left", "right"))
+    _, row = expand(first, last)
+    kept = row[np.isin(triples.tail[row], members)]
+    return Subgraph(members, triples.take(kept))
+
+
+@dataclass(frozen=True)
+class _Edges:
+    """Edges from sources to targets, in either direction of the triple."""
+
+    source: np.ndarray
+    relation: np.ndarray
+    target: np.ndarray
+    forward: np.ndarray
+
+    @classmethod
+    def of(cls, adjacency: Adjacency, entities: np.ndarray) -> _Edges:
+        owner, row = adjacency.rows(entities, "both")
+        source, edge = entities[owner], adjacency.edges[row]
+        return cls(source, edge[:, 0], edge[:, 1], row < adjacency.bounds[2 * source + 1])
+
+    def take(self, rows: np.ndarray) -> _Edges:
+        return _Edges(self.source[rows], self.relation[rows], self.target[rows], self.forward[rows])
+
+    def reverse(self) -> _Edges:
+        return _Edges(self.target, self.relation, self.source, ~self.forward)
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+def paths_between(
+    adjacency: Adjacency, start: int, end: int, *, longest: int = 3, limit: int = 100
+) -> list[GraphPath]:
+    """Return paths without repeated entities: shorter first, then those through rarer entities."""
+    if start == end or longest < 1:
+        return []
+    near, far = (_Edges.of(adjacency, np.array([e])) for e in (start, end))
+    near, far = (edges.take(edges.source != edges.target) for edges in (near, far))
+    degree = adjacency.degree()
+    found: list[GraphPath] = []
+    chains = [[near.take(near.target == end)]]
+    if longest > 1:
+        inner = near.take(near.target != end)
+        outer = far.take(far.target != start).reverse()
+        chains.append(_join(inner, outer))
+        if longest > 2:
+            middle = _middle(adjacency, inner, outer, {start, end})
+            chains.append(_join3(inner, middle, outer))
+    for chain in chains:
+        if len(found) < limit:
+            found += _paths(chain, degree, limit - len(found))
+    return found
+
+
+def _middle(adjacency: Adjacency, inner: _Edges, outer: _Edges, ends: set[int]) -> _Edges:
+    """Return the edges from an entity beside the start to one beside the end."""
+    left, right = np.unique(inner.target), np.unique(outer.source)
+    degree, other = (np.subtract(*adjacency.spans(part, "both")[::-1]) for part in (left, right))
+    turned = other.sum() < degree.sum()
+    sources, targets, costs = (right, left, other) if turned else (left, right, degree)
+    order = np.argsort(costs, kind="stable")  # the rarest entities first, hubs while there is room
+    room = np.cumsum(costs[order]) <= _MOST_EDGES
+    edges = _Edges.of(adjacency, np.sort(sources[order[room]]))
+    keep = np.isin(edges.target, targets) & ~np.isin(edges.target, list(ends))
+    edges = edges.take(keep & (edges.source != edges.target))
+    return edges.reverse() if turned else edges
+
+
+def _pairs(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return all (i, j) with left[i] == right[j]."""
+    order = np.argsort(right, kind="stable")
+    i, j = expand(*(np.searchsorted(right[order], left, side=side) for side in ("left", "right")))
+    return i, order[j]
+
+
+def _join(inner: _Edges, outer: _Edges) -> list[_Edges]:
+    i, j = _pairs(inner.target, outer.source)
+    return [inner.take(i), outer.take(j)]
+
+
+def _join3(inner: _Edges, middle: _Edges, outer: _Edges) -> list[_Edges]:
+    i, j = _pairs(inner.target, middle.source)
+    left, between = inner.take(i), middle.take(j)
+    i, j = _pairs(between.target, outer.source)
+    chain = [left.take(i), between.take(i), outer.take(j)]
+    simple = chain[0].target != chain[2].source
+    return [edges.take(simple) for edges in chain]
+
+
+def _paths(chain: list[_Edges], degree: np.ndarray, limit: int) -> list[GraphPath]:
+    """Order the rows of a chain of edges by how common their inner entities are."""
+    weight = np.zeros(len(chain[0]))
+    for edges in chain[:-1]:
+        weight += np.log1p(degree[edges.target])
+    columns = [part for e in reversed(chain) for part in (e.forward, e.relation, e.target)]
+    rows = np.lexsort((*columns, weight))[:limit]
+    return [
+        GraphPath(
+            (int(chain[0].source[row]), *(int(e.target[row]) for e in chain)),
+            tuple(int(e.relation[row]) for e in chain),
+            tuple(bool(e.forward[row]) for e in chain),
+        )
+        for row in rows
+    ]

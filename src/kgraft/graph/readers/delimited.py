@@ -1,0 +1,173 @@
+"""Tab- or comma-separated files as blocks of columns, every row with its line number."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgraft.graph.batches import ROWS, Refusals
+from kgraft.graph.readers.stream import (
+    BOM,
+    numbered_lines,
+    open_bytes,
+    plain_suffix,
+    refuse_encoding,
+)
+from kgraft.progress import Progress
+
+BLOCK = 1 << 23  # bytes of a TSV file cut into rows at a time
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Rows as lists of strings, which may differ in length, and the line of each."""
+
+    rows: pa.ListArray
+    lines: np.ndarray  # (rows,) int64
+
+    def take(self, keep: np.ndarray) -> Cells:
+        """Return the rows of a mask."""
+        return Cells(self.rows.filter(pa.array(keep)), self.lines[keep])
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Rows of equal length, by column."""
+
+    columns: list[pa.Array]
+    lines: np.ndarray
+
+    def text(self, row: int) -> str:
+        """Return one row as text, for a report."""
+        return "\t".join(str(column[row]) for column in self.columns)
+
+
+class DelimitedFile:
+    """One .csv (quoted, commas) or TSV (no quotes, tabs) file, plain or packed."""
+
+    def __init__(self, path: Path, refusals: Refusals, progress: Progress) -> None:
+        self.path, self.refusals = path, refusals
+        self.quoted = plain_suffix(path) == ".csv"
+        self._blocks = _filled(
+            _csv_cells(path, refusals, progress)
+            if self.quoted
+            else _tsv_cells(path, refusals, progress)
+        )
+        self._first = next(self._blocks, None)
+
+    @property
+    def first(self) -> list[str] | None:
+        """The cells of the first row, or None for an empty file."""
+        return None if self._first is None else self._first.rows[0].as_py()
+
+    def columns(self, *, header: bool) -> Iterator[Columns]:
+        """Yield the rows block by block; one of another width than the first row is refused."""
+        if self._first is None:
+            return
+        width = len(self._first.rows[0])
+        skip = np.arange(len(self._first.lines)) >= int(header)
+        yield self._columns(self._first.take(skip), width)
+        for cells in self._blocks:
+            yield self._columns(cells, width)
+
+    def _columns(self, cells: Cells, width: int) -> Columns:
+        sizes = pc.list_value_length(cells.rows).to_numpy(zero_copy_only=False)
+        good = sizes == width
+        for row in np.flatnonzero(~good):
+            self.refusals.refuse(
+                "wrong number of columns",
+                file=str(self.path),
+                line=int(cells.lines[row]),
+                detail=f"{sizes[row]} instead of {width}",
+                text="\t".join(cells.rows[int(row)].as_py()),
+            )
+        kept = cells if good.all() else cells.take(good)
+        flat = kept.rows.flatten()
+        places = np.arange(len(kept.lines)) * width
+        return Columns([flat.take(pa.array(places + k)) for k in range(width)], kept.lines)
+
+
+def _filled(blocks: Iterator[Cells]) -> Iterator[Cells]:
+    return (cells for cells in blocks if len(cells.lines))
+
+
+def _tsv_cells(path: Path, refusals: Refusals, progress: Progress) -> Iterator[Cells]:
+    line = 1
+    with open_bytes(path, progress) as stream:
+        rest = stream.read(len(BOM)).removeprefix(BOM)
+        while block := stream.read(BLOCK):
+            block = rest + block
+            cut = block.rfind(b"\n") + 1
+            rest = block[cut:]
+            if cut:
+                yield _split_block(block[:cut], line, path, refusals)
+                line += block.count(b"\n")
+        if rest:
+            yield _split_block(rest, line, path, refusals)
+
+
+def _split_block(block: bytes, line: int, path: Path, refusals: Refusals) -> Cells:
+    """Cut whole lines, of which the first has number `line`, into cells."""
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        block = _blank_bad_lines(block, line, path, refusals)
+    bounds = pa.py_buffer(np.array([0, len(block)], np.int32))
+    text = pa.StringArray.from_buffers(1, bounds, pa.py_buffer(block))
+    lines = pc.split_pattern(text, "\n").flatten()
+    if b"\r" in block:
+        lines = pc.replace_substring_regex(lines, "\r$", "")
+    filled = pc.not_equal(lines, "").to_numpy(zero_copy_only=False)
+    rows = pc.split_pattern(lines.filter(pa.array(filled)), "\t")
+    return Cells(rows, line + np.flatnonzero(filled))
+
+
+def _blank_bad_lines(block: bytes, line: int, path: Path, refusals: Refusals) -> bytes:
+    """Refuse the lines that are no UTF-8 and leave empty ones in their place."""
+    lines = block.split(b"\n")
+    for number, raw in enumerate(lines):
+        try:
+            raw.decode()
+        except UnicodeDecodeError as error:
+            refuse_encoding(raw, error, refusals, file=str(path), line=line + number)
+            lines[number] = b""
+    return b"\n".join(lines)
+
+
+def _csv_cells(path: Path, refusals: Refusals, progress: Progress) -> Iterator[Cells]:
+    at = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal at
+        for at, text in numbered_lines(path, refusals, progress):  # noqa: B007
+            yield text + "\n"
+
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    reader = csv.reader(texts(), strict=True)
+    while True:
+        begin = at + 1
+        try:
+            row = next(reader)
+        except StopIteration:
+            break
+        except csv.Error as error:
+            refusals.refuse("not CSV", file=str(path), line=begin, detail=str(error))
+            continue
+        if row:
+            rows.append(row)
+            lines.append(begin)
+        if len(rows) == ROWS:
+            yield _cells(rows, lines)
+            rows, lines = [], []
+    yield _cells(rows, lines)
+
+
+def _cells(rows: list[list[str]], lines: list[int]) -> Cells:
+    return Cells(pa.array(rows, pa.list_(pa.string())), np.array(lines, np.int64))

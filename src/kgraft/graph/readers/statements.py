@@ -1,0 +1,206 @@
+"""What RDF statements mean for a graph: which are triples, names, descriptions or types."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
+
+from kgraft.graph.batches import (
+    SPLITS,
+    Attributes,
+    Batch,
+    Entities,
+    Origin,
+    Refusals,
+    Relations,
+    Split,
+    Triples,
+)
+from kgraft.graph.readers import iris
+from kgraft.graph.readers.iris import id_of, ids_of
+from kgraft.graph.readers.plain_lines import Columns
+from kgraft.graph.readers.texts import Of, Ranks, TextRows
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+TYPE, STATEMENT = f"{RDF}type", f"{RDF}Statement"
+COLUMN = f"{iris.OURS}column:"
+OTHER = "Wikidata's bookkeeping"
+PARTS = {f"{RDF}subject": "head", f"{RDF}predicate": "relation", f"{RDF}object": "tail"}
+SPECIAL = {TYPE, *PARTS}
+
+FIELDS = {
+    f"{RDFS}label": "label",
+    f"{SKOS}prefLabel": "label",
+    "http://schema.org/name": "label",
+    "https://schema.org/name": "label",
+    "http://xmlns.com/foaf/0.1/name": "label",
+    f"{SKOS}altLabel": "alias",
+    "http://schema.org/alternateName": "alias",
+    "https://schema.org/alternateName": "alias",
+    "http://schema.org/description": "description",
+    "https://schema.org/description": "description",
+    f"{RDFS}comment": "description",
+    "http://purl.org/dc/terms/description": "description",
+    "http://purl.org/dc/elements/1.1/description": "description",
+    f"{SKOS}definition": "description",
+    iris.NAME_COUNTS: "name_counts",
+}
+
+WIKIBASE = "http://wikiba.se/ontology"
+# What Wikidata's RDF says on statements, pages and properties, and not on the world.
+NODES = r"^http://www\.wikidata\.org/(?:entity/statement|reference|value|\.well-known)/"
+SUBJECTS = (
+    NODES + r"|^http://www\.wikidata\.org/prop/"
+    r"|^https?://www\.wikidata\.org/wiki/Special:EntityData/"
+    r"|^https://[a-z-]+\.(?:wikipedia|wiktionary|wikibooks|wikinews|wikiquote|wikisource"
+    r"|wikiversity|wikivoyage|wikimedia)\.org/wiki/"
+)
+HEADS = SUBJECTS + r"|^http://www\.wikidata\.org/entity/P"
+LINKS = (
+    r"^http://www\.wikidata\.org/prop/(?:P|novalue|statement|qualifier|reference|direct-norm)"
+    r"|^http://wikiba\.se/ontology"
+)
+
+
+class Statements:
+    """Turns the statements of one file into batches; blank nodes that mark splits are held back."""
+
+    def __init__(self, file: str, refusals: Refusals, *, lang: str, keep_blank: bool) -> None:
+        self._origin, self._refusals = Origin(file), refusals
+        self._ranks, self._attributes = Ranks(lang), TextRows()
+        self._blank: dict[str, str] | None = None if keep_blank else {}
+        self._columns: dict[str, str] = {}
+        self._reified: dict[str, dict[str, str]] = {}
+        self._declared: tuple[str, Of] = ("", None)  # the subject that was declared last
+        self._start()
+
+    def _start(self) -> None:
+        self._parts: tuple[list[str], list[str], list[str]] = ([], [], [])
+        self._marked: dict[str, list[tuple[str, str, str]]] = {}
+        self._declarations: dict[Of, list[str]] = {}
+        self._left_out: Counter[str] = Counter()
+
+    def read(self, quads: Iterable[Quad], plain: Columns | None = None) -> Iterator[Batch]:
+        """Yield what one block says: declarations, attributes, triples (`plain` are such)."""
+        heads, relations, tails = self._parts
+        for s, p, o, _ in quads:
+            subject = s.value if type(s) is NamedNode else self._node(s)
+            predicate = p.value
+            if type(o) is Literal:
+                self._literal(subject, predicate, o)
+            elif type(o) is Triple:
+                self._left_out["statements about statements"] += 1
+            else:
+                value = o.value if type(o) is NamedNode else self._node(o)
+                if predicate in SPECIAL:
+                    self._special(subject, predicate, value)
+                else:
+                    heads.append(subject)
+                    relations.append(predicate)
+                    tails.append(value)
+        yield from self._take(plain)
+
+    def finish(self) -> None:
+        """Count the reified statements that name no split."""
+        if self._reified:
+            self._refusals.leave_out("statements about statements", len(self._reified))
+
+    def _node(self, node: object) -> str:
+        """Return the id of a blank node; where the file gives no name, by order of appearance."""
+        name = cast(BlankNode, node).value
+        if self._blank is None:
+            return f"_:{name}"
+        return self._blank.setdefault(name, f"_:b{len(self._blank) + 1}")
+
+    def _literal(self, subject: str, predicate: str, o: Literal) -> None:
+        field = FIELDS.get(predicate) or self._columns.get(predicate)
+        if field is None:
+            self._own_literal(subject, predicate, o)
+            return
+        self._add(subject, field, o.value, self._ranks[o.language])
+
+    def _own_literal(self, subject: str, predicate: str, o: Literal) -> None:
+        """Take in what only files of ours have: marks of splits, other columns."""
+        if predicate.startswith(COLUMN):
+            self._columns[predicate] = id_of(predicate)
+            self._literal(subject, predicate, o)
+        elif predicate == iris.SPLIT and o.value in SPLITS:
+            self._part(subject, "split", o.value)
+        elif predicate != iris.FORMAT:
+            self._left_out["literal values"] += 1
+
+    def _special(self, subject: str, predicate: str, value: str) -> None:
+        if predicate in PARTS:
+            self._part(subject, PARTS[predicate], value)
+        elif value in iris.DECLARES:
+            self._declare(subject, iris.DECLARES[value])
+        elif value.startswith((WIKIBASE, "_:")):
+            self._left_out["types without a name"] += 1
+        elif value != STATEMENT or not subject.startswith("_:"):
+            self._add(subject, "type", id_of(value), 1)
+
+    def _add(self, subject: str, field: str, value: str, rank: int) -> None:
+        declared, of = self._declared
+        self._attributes.add(subject, field, value, rank, of if subject == declared else None)
+
+    def _declare(self, subject: str, of: Of) -> None:
+        self._declared = (subject, of)
+        self._declarations.setdefault(of, []).append(subject)
+
+    def _part(self, node: str, name: str, value: str) -> None:
+        parts = self._reified.setdefault(node, {})
+        parts[name] = value
+        if len(parts) == 4:
+            del self._reified[node]
+            triple = (parts["head"], parts["relation"], parts["tail"])
+            self._marked.setdefault(parts["split"], []).append(triple)
+
+    def _take(self, plain: Columns | None) -> Iterator[Batch]:
+        yield from self._declaration_batches()
+        attributes, noise = self._attributes.take(SUBJECTS)
+        yield from attributes
+        if noise:
+            self._left_out[OTHER] += noise
+        if plain:
+            yield from self._triples(*plain)
+        if self._parts[0]:
+            yield from self._triples(*(pa.array(part, pa.string()) for part in self._parts))
+        for split, triples in self._marked.items():
+            parts = zip(*triples, strict=True)
+            head, relation, tail = (ids_of(pa.array(part, pa.string())) for part in parts)
+            yield Triples(head, relation, tail, self._origin, cast(Split, split))
+        for kind, count in self._left_out.items():
+            self._refusals.leave_out(kind, count)
+        self._start()
+
+    def _declaration_batches(self) -> Iterator[Batch]:
+        for of, subjects in self._declarations.items():
+            table = pa.table({"id": ids_of(pa.array(subjects, pa.string()))})
+            make = Entities if of == "entity" else Relations
+            yield make(table, self._origin)
+
+    def _triples(self, head: pa.Array, relation: pa.Array, tail: pa.Array) -> Iterator[Batch]:
+        noise = [
+            pc.match_substring_regex(column, pattern)
+            for column, pattern in ((head, HEADS), (relation, LINKS), (tail, NODES))
+        ]
+        keep = pc.invert(pc.or_(pc.or_(noise[0], noise[1]), noise[2]))
+        if not pc.all(keep).as_py():
+            self._left_out[OTHER] += len(head) - pc.sum(keep).as_py()
+            head, relation, tail = (column.filter(keep) for column in (head, relation, tail))
+        instance = pc.equal(relation, iris.INSTANCE_OF)
+        head, relation, tail = ids_of(head), ids_of(relation), ids_of(tail)
+        if len(head):
+            yield Triples(head, relation, tail, self._origin)
+        if pc.any(instance).as_py():
+            of, types = head.filter(instance), tail.filter(instance)
+            field = pa.array(["type"] * len(of), pa.string())
+            yield Attributes(of, field, types, np.ones(len(of), np.int8))

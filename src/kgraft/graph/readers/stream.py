@@ -1,0 +1,143 @@
+"""Files as streams: plain, .gz or .bz2, with progress counted in the bytes read from disk."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from kgraft.errors import BadInput
+from kgraft.graph.batches import Refusals
+from kgraft.progress import Progress
+
+BUFFER = 1 << 20
+PACKERS = {".gz": "gzip", ".bz2": "bzip2"}
+BOM = b"\xef\xbb\xbf"
+
+
+class _Counted(io.RawIOBase):
+    """A file on disk that reports each read to `progress`."""
+
+    def __init__(self, raw: io.FileIO, progress: Progress) -> None:
+        self._raw, self._progress = raw, progress
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        count = self._raw.readinto(buffer) or 0
+        self._progress.advance(count)
+        return count
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a stream; what goes wrong on the way becomes BadInput."""
+
+    def __init__(self, inner: IO[bytes], path: Path) -> None:
+        self._inner, self._path = inner, path
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        try:
+            data = self._inner.read(len(buffer))
+        except (EOFError, OSError, zlib.error) as error:
+            raise _broken(self._path, error) from error
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def plain_suffix(path: Path) -> str:
+    """Return the suffix that tells the format, in small letters and without .gz or .bz2.
+
+    >>> plain_suffix(Path("dump.NT.gz"))
+    '.nt'
+    """
+    inner = path.with_suffix("") if path.suffix.lower() in PACKERS else path
+    return inner.suffix.lower()
+
+
+@contextmanager
+def open_bytes(path: Path, progress: Progress, *, what: str = "") -> Iterator[io.BufferedReader]:
+    """Open a plain, .gz or .bz2 file for reading; the suffix decides, the bar counts disk bytes."""
+    try:
+        raw = io.FileIO(path)
+        size = path.stat().st_size
+    except FileNotFoundError as error:
+        raise BadInput("no such file", file=str(path), remedy="check the path") from error
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+    with raw:
+        progress.start(what or f"Reading {path.name}", total=size)
+        counted = cast(IO[bytes], io.BufferedReader(_Counted(raw, progress), BUFFER))
+        packer = PACKERS.get(path.suffix.lower())
+        if packer and size == 0:
+            raise _broken(path, EOFError("the file is empty"))
+        unpacked = _unpacked(counted, packer)
+        yield io.BufferedReader(_Unpacked(unpacked, path), BUFFER)
+
+
+def numbered_lines(
+    path: Path, refusals: Refusals, progress: Progress, *, what: str = ""
+) -> Iterator[tuple[int, str]]:
+    """Yield (number, text) of each line of a UTF-8 file; lines that are no UTF-8 are refused.
+
+    Only a line feed ends a line; one carriage return before it is dropped, as is a byte order mark
+    at the start of the file.
+    """
+    with open_bytes(path, progress, what=what) as stream:
+        for number, raw in enumerate(stream, 1):
+            if number == 1:
+                raw = raw.removeprefix(BOM)
+            raw = raw.removesuffix(b"\n").removesuffix(b"\r")
+            try:
+                text = raw.decode("utf-8")
+            except UnicodeDecodeError as error:
+                refuse_encoding(raw, error, refusals, file=str(path), line=number)
+            else:
+                yield number, text
+
+
+def refuse_encoding(
+    raw: bytes, error: UnicodeDecodeError, refusals: Refusals, *, file: str, line: int
+) -> None:
+    """Refuse a line that is not UTF-8."""
+    refusals.refuse(
+        "invalid UTF-8",
+        file=file,
+        line=line,
+        detail=f"byte 0x{raw[error.start]:02x} at column {error.start + 1}",
+        remedy="convert the file to UTF-8 (iconv -t UTF-8), or pass --skip-bad",
+        text=raw.decode("utf-8", errors="backslashreplace"),
+    )
+
+
+def _unpacked(counted: IO[bytes], packer: str | None) -> IO[bytes]:
+    if packer == "gzip":
+        return cast(IO[bytes], gzip.GzipFile(fileobj=counted))
+    if packer == "bzip2":
+        return cast(IO[bytes], bz2.BZ2File(counted))
+    return counted
+
+
+def _broken(path: Path, error: Exception) -> BadInput:
+    packer = PACKERS.get(path.suffix.lower())
+    if packer is None:
+        return _unreadable(path, error)
+    state = "truncated" if isinstance(error, EOFError) else "damaged"
+    return BadInput(
+        f"the {packer} file is {state} ({error})",
+        file=str(path),
+        remedy=f"check it with `{packer} -t`, and download it again",
+    )
+
+
+def _unreadable(path: Path, error: Exception) -> BadInput:
+    reason = getattr(error, "strerror", None) or str(error)
+    return BadInput(f"cannot be read ({reason})", file=str(path), remedy="check the path")

@@ -1,0 +1,164 @@
+r"""Folders of TSV or CSV files: entities, relations, and triples in train, valid, test or triples.
+
+A TSV file has a header line, tabs between the columns and no quotes; items of a list are joined by
+`|`. What the format cannot hold is written as an escape of N-Triples: `\u007C`, `\t`, `\"`. A CSV
+file is quoted as usual. A file of triples may lack its header, as FB15k's `train.txt` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgraft.errors import BadInput
+from kgraft.graph.batches import Batch, Entities, Origin, Refusals, Relations, Split, Triples
+from kgraft.graph.columns import list_rows, lists_from_rows
+from kgraft.graph.readers.delimited import Columns, DelimitedFile
+from kgraft.graph.readers.stream import PACKERS
+from kgraft.progress import Progress
+
+PARTS = ("head", "relation", "tail")
+LISTS = ("aliases", "types")
+TRIPLE_FILES: dict[str, Split] = {
+    "train": "train",
+    "triples": "train",
+    "valid": "valid",
+    "dev": "valid",
+    "test": "test",
+}
+SUFFIXES = (".tsv", ".txt", ".csv")
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U(00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|([tnr\"'\\]))")
+_SHORT = {"t": "\t", "n": "\n", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
+
+
+def unescape(text: str) -> str:
+    r"""Resolve the escapes of N-Triples; any other backslash stays.
+
+    >>> unescape(r"Compi\u00E8gne \"x\" C:\dir")
+    'Compiègne "x" C:\\dir'
+    """
+    return _ESCAPE.sub(lambda m: _SHORT[m[3]] if m[3] else _character(int(m[1] or m[2], 16)), text)
+
+
+def _character(point: int) -> str:
+    return "\ufffd" if 0xD800 <= point <= 0xDFFF else chr(point)
+
+
+class TsvSource:
+    """A folder of TSV or CSV files, or one file of triples."""
+
+    format = "tsv"
+    types_are_ids = False
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.files = triple_files(path) if path.is_dir() else {"triples": path}
+        self.unknown: Literal["refuse", "add", "drop"] = "refuse" if "entities" in self.files else "add"
+        if not set(TRIPLE_FILES) & set(self.files):
+            remedy = "add train.tsv or triples.tsv (head, relation, tail)"
+            raise BadInput("no file of triples in this folder", file=str(path), remedy=remedy)
+
+    def describe(self) -> str:
+        """Return the folder's name."""
+        return self.path.name
+
+    def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
+        """Yield entities, relations, then the triples of each file."""
+        for name, path in self.files.items():
+            file = DelimitedFile(path, refusals, progress)
+            if name == "entities":
+                yield from (Entities(*batch) for batch in _tables(file))
+            elif name == "relations":
+                yield from (Relations(*batch) for batch in _tables(file))
+            else:
+                yield from _triples(file, TRIPLE_FILES[name])
+
+
+def triple_files(folder: Path) -> dict[str, Path]:
+    """Return the files of a folder that hold a graph, by their role, in the order to read them."""
+    found: dict[str, Path] = {}
+    for name in ("entities", "relations", *TRIPLE_FILES):
+        for suffix in (s + packer for s in SUFFIXES for packer in ("", *PACKERS)):
+            candidate = folder / f"{name}{suffix}"
+            if candidate.is_file():
+                found.setdefault(name, candidate)
+    return found
+
+
+def _tables(file: DelimitedFile) -> Iterator[tuple[pa.Table, Origin]]:
+    """Yield the rows of entities.tsv or relations.tsv as tables with typed columns."""
+    header = file.first
+    if header is None:
+        raise BadInput("the file is empty", file=str(file.path), remedy="give it a header line")
+    if header.count("id") != 1 or len(set(header)) < len(header):
+        raise _bad_header(file, "a column named id, and every name once")
+    for block in file.columns(header=True):
+        columns = {
+            name: _typed(file, name, column, block)
+            for name, column in zip(header, block.columns, strict=True)
+        }
+        yield pa.table(columns), Origin(str(file.path), block.lines)
+
+
+def _triples(file: DelimitedFile, split: Split) -> Iterator[Triples]:
+    header = file.first
+    if header is None:
+        return
+    named = set(PARTS) <= set(header)
+    if not named and len(header) != len(PARTS):
+        raise _bad_header(file, "the columns head, relation and tail")
+    places = [header.index(part) if named else k for k, part in enumerate(PARTS)]
+    for block in file.columns(header=named):
+        head, relation, tail = (_text(file, block.columns[place]) for place in places)
+        yield Triples(head, relation, tail, Origin(str(file.path), block.lines), split)
+
+
+def _bad_header(file: DelimitedFile, wanted: str) -> BadInput:
+    seen = " | ".join(file.first or [])[:200]
+    remedy = f"it needs {wanted}, separated by {'commas' if file.quoted else 'tabs'}"
+    return BadInput(f"the header is: {seen}", file=str(file.path), line=1, remedy=remedy)
+
+
+def _typed(file: DelimitedFile, name: str, column: pa.Array, block: Columns) -> pa.Array:
+    if name in LISTS:
+        row, items = _items(column)
+        return lists_from_rows(row, _text(file, items), len(column))
+    if name == "name_counts":
+        return _counts(file, column, block)
+    return _text(file, column)
+
+
+def _text(file: DelimitedFile, column: pa.Array) -> pa.Array:
+    if file.quoted or not pc.any(pc.match_substring(column, "\\")).as_py():
+        return column
+    return pa.array([unescape(text) for text in column.to_pylist()], pa.string())
+
+
+def _items(column: pa.Array) -> tuple[np.ndarray, pa.Array]:
+    """Return row and text of every item that is not empty."""
+    row, items = list_rows(pc.split_pattern(column, "|"))
+    filled = pc.not_equal(items, "")
+    return row[filled.to_numpy(zero_copy_only=False)], items.filter(filled)
+
+
+def _counts(file: DelimitedFile, column: pa.Array, block: Columns) -> pa.Array:
+    """Parse numbers joined by `|`; an empty cell means that nothing was counted."""
+    for row, text in enumerate(column.to_pylist()):
+        if text and not re.fullmatch(r"\d{1,18}(\|\d{1,18})*", text):
+            file.refusals.refuse(
+                "name_counts are no numbers",
+                file=str(file.path),
+                line=int(block.lines[row]),
+                detail=repr(text[:80]),
+                text=block.text(row),
+            )
+            column = pc.replace_with_mask(column, pc.equal(column, text), pa.scalar(""))
+    rows, items = _items(column)
+    lists = lists_from_rows(rows, items.cast(pa.int64()), len(column))
+    return pc.if_else(pc.equal(column, ""), pa.scalar(None, lists.type), lists)

@@ -1,0 +1,187 @@
+"""Wikidata's JSON dump: items as entities, properties as relations, claims as triples.
+
+The dump is one array with an entity a line; plain JSON Lines do as well. A triple can only be kept
+where both its items are in the file, so the file is read twice: first for items and properties,
+then for claims. Of the claims of a property the preferred ones count, else the normal ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from kgraft.graph.batches import Batch, Refusals
+from kgraft.graph.readers.gather import TableRows, TripleRows
+from kgraft.graph.readers.objects import json_kind, json_object
+from kgraft.graph.readers.stream import numbered_lines
+from kgraft.progress import Progress
+
+INSTANCE_OF = "P31"
+KINDS = {"item": "entity", "property": "relation"}
+MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
+
+Object = dict[str, Any]
+
+
+class WikidataSource:
+    """A JSON dump, plain or packed; names and descriptions in `lang`.
+
+    A label falls back to the one for all languages (`mul`), then to English, then to the first
+    there is; a description to `mul` and English. Aliases are those in `lang` and `mul`.
+    """
+
+    format = "wikidata"
+    unknown: Literal["refuse", "add", "drop"] = "drop"
+    types_are_ids = True
+
+    def __init__(self, path: str | Path, *, lang: str = "en") -> None:
+        self.path, self.lang = Path(path), lang
+
+    def describe(self) -> str:
+        """Return the name of the file."""
+        return self.path.name
+
+    def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
+        """Yield items and properties, then, in a second reading, the triples."""
+        yield from self._declared(refusals, progress)
+        yield from self._triples(refusals, progress)
+
+    def _declared(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
+        file = str(self.path)
+        rows = {"entity": TableRows("entity", file), "relation": TableRows("relation", file)}
+        for line, text, value in self._lines(refusals, progress, what="items"):
+            try:
+                kind = KINDS.get(_string(value["type"]))
+                if kind is None:
+                    refusals.leave_out("lexemes and other entities")
+                    continue
+                rows[kind].add(_row(value, kind, self.lang), line)
+            except MALFORMED as error:
+                self._refuse(refusals, error, line, text)
+                continue
+            if rows[kind].full:
+                yield from rows[kind].take()
+        for gathered in rows.values():
+            yield from gathered.take()
+
+    def _triples(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
+        triples = TripleRows(str(self.path))
+        left_out: Counter[str] = Counter()
+        for line, _, value in self._lines(Refusals(skip=True), progress, what="claims"):
+            try:
+                if value["type"] != "item":
+                    continue
+                found = list(_claims(value, left_out))
+            except MALFORMED:
+                continue  # refused in the first reading
+            for triple in found:
+                triples.add(triple, line)
+            if triples.full:
+                yield from triples.take()
+        yield from triples.take()
+        for kind, count in left_out.items():
+            refusals.leave_out(kind, count)
+
+    def _lines(
+        self, refusals: Refusals, progress: Progress, *, what: str
+    ) -> Iterator[tuple[int, str, Object]]:
+        what = f"Reading {what} of {self.path.name}"
+        for line, text in numbered_lines(self.path, refusals, progress, what=what):
+            bare = text.strip().removesuffix(",")
+            if bare in ("", "[", "]"):
+                continue
+            try:
+                yield line, text, json_object(bare)
+            except ValueError as error:
+                self._refuse(refusals, error, line, text)
+
+    def _refuse(self, refusals: Refusals, error: Exception, line: int, text: str) -> None:
+        match error:
+            case KeyError():
+                detail = f"no {error}"
+            case ValueError():
+                detail = str(error)
+            case _:
+                detail = "its parts are not as in a dump"
+        refusals.refuse("bad entity", file=str(self.path), line=line, detail=detail, text=text)
+
+
+def _row(value: Object, kind: str, lang: str) -> Object:
+    languages = dict.fromkeys([lang, "mul", "en"])
+    labels = _map(value, "labels")
+    label = _text(labels, [*languages, *sorted(labels)])
+    names = [_string(alias["value"]) for tag in (lang, "mul") for alias in _aliases(value, tag)]
+    row: Object = {
+        "id": _id(value),
+        "label": label,
+        "description": _text(_map(value, "descriptions"), languages),
+        "aliases": [name for name in dict.fromkeys(names) if name != label],
+    }
+    if kind == "entity":
+        claims = list(_claims(value, Counter()))  # also finds out whether they are well-formed
+        row["types"] = [tail for _, link, tail in claims if link == INSTANCE_OF]
+    return row
+
+
+def _id(value: Object) -> str:
+    if not _string(value["id"]):
+        raise ValueError("the id is empty")
+    return _string(value["id"])
+
+
+def _map(value: Object, name: str) -> Object:
+    """Return a map of an entity; an empty one may be missing or written as an empty list."""
+    found = value.get(name) or {}
+    if not isinstance(found, dict):
+        raise ValueError(f"{name} is no object")
+    return found
+
+
+def _text(texts: Object, languages: Iterable[str]) -> str | None:
+    tag = next((tag for tag in languages if tag in texts), None)
+    return None if tag is None else _string(texts[tag]["value"])
+
+
+def _aliases(value: Object, tag: str) -> list[Object]:
+    found = _map(value, "aliases").get(tag, [])
+    if not isinstance(found, list):
+        raise ValueError("aliases are no list")
+    return found
+
+
+def _claims(value: Object, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the best claims between items; count the others by what they are."""
+    head = _id(value)
+    for relation, statements in _map(value, "claims").items():
+        ranks = [statement.get("rank", "normal") for statement in statements]
+        best = "preferred" if "preferred" in ranks else "normal"
+        for statement, rank in zip(statements, ranks, strict=True):
+            if rank != best:
+                left_out["claims of lower rank"] += 1
+                continue
+            tail, kind = _item(statement["mainsnak"])
+            if tail is None:
+                left_out[kind] += 1
+            else:
+                yield head, relation, tail
+
+
+def _item(snak: Object) -> tuple[str | None, str]:
+    """Return the item a claim leads to, or None and what it is instead."""
+    if snak["snaktype"] != "value":
+        return None, "claims without a value"
+    value = snak["datavalue"]
+    if value["type"] != "wikibase-entityid":
+        return None, "literal values"
+    target = value["value"]
+    if target.get("entity-type", "item") != "item":
+        return None, "claims that lead to no item"
+    return _string(target["id"] if "id" in target else f"Q{int(target['numeric-id'])}"), ""
+
+
+def _string(found: object) -> str:
+    if not isinstance(found, str):
+        raise ValueError(f"expected a string, found {json_kind(found)}")
+    return found

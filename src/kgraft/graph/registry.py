@@ -1,0 +1,164 @@
+"""A registry numbers the ids of entities or relations and gathers what is said about each."""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgraft.graph.attributes import AttributeRows
+from kgraft.graph.batches import Origin, Refusals
+from kgraft.graph.columns import list_rows, lists_from_rows
+
+_UNDECLARED = -1
+
+
+class Registry:
+    """Ids in the order of their arrival, with the rows that declare them."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+        self.numbers: dict[str, int] = {}
+        self.attributes = AttributeRows()
+        self._tables: list[pa.Table] = []
+        self._table_numbers: list[np.ndarray] = []
+        self._declared_at = array("q")  # line of the declaration of each number, 0 where unknown
+        self._before: pa.Table | None = None
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def declared(self) -> bool:
+        """Whether some row declared an id (else ids are whatever the triples use)."""
+        return bool(self._tables) or self._before is not None
+
+    def start_from(self, table: pa.Table) -> None:
+        """Begin with the rows of an existing graph; a declaration may replace their columns."""
+        self._before = table
+        for item in table["id"].to_pylist():
+            self.number(item)
+
+    def number(self, item: str) -> int:
+        """Return the number of an id, giving it the next one where it is new."""
+        number = self.numbers.setdefault(item, len(self.numbers))
+        if number == len(self._declared_at):
+            self._declared_at.append(_UNDECLARED)
+        return number
+
+    def declare(self, table: pa.Table, origin: Origin, refusals: Refusals) -> None:
+        """Take rows that declare ids; one without an id, or with an id declared before, is bad."""
+        keep: list[int] = []
+        numbers: list[int] = []
+        misfits = set(_misfit_counts(table).tolist())
+        for row, item in enumerate(table["id"].to_pylist()):
+            number = self.number(item) if item else _UNDECLARED
+            if number == _UNDECLARED or self._declared_at[number] != _UNDECLARED or row in misfits:
+                self._refuse(table, row, number, origin, refusals)
+                continue
+            self._declared_at[number] = origin.line(row) or 0
+            keep.append(row)
+            numbers.append(number)
+        whole = len(keep) == len(table)
+        self._tables.append(table if whole else table.take(pa.array(keep, pa.int64())))
+        self._table_numbers.append(np.array(numbers, np.int64))
+
+    def _refuse(
+        self, table: pa.Table, row: int, number: int, origin: Origin, refusals: Refusals
+    ) -> None:
+        if number == _UNDECLARED:
+            kind, detail = "empty id", ""
+        elif self._declared_at[number] == _UNDECLARED:
+            kind, detail = "name_counts misfit", "one number is needed for the label and each alias"
+        else:
+            before = self._declared_at[number]
+            kind = "duplicate id"
+            detail = repr(table["id"][row].as_py()) + (
+                f", first in line {before}" if before else ""
+            )
+        text = "\t".join(str(table[name][row]) for name in table.column_names)
+        refusals.refuse(kind, file=origin.file, line=origin.line(row), detail=detail, text=text)
+
+    def lookup(self, ids: pa.Array, *, add: bool) -> np.ndarray:
+        """Return the number of every id, -1 for an unknown one; `add` numbers it instead."""
+        encoded = pc.dictionary_encode(ids)
+        items = encoded.dictionary.to_pylist()
+        numbers = (
+            [self.number(i) for i in items] if add else [self.numbers.get(i, -1) for i in items]
+        )
+        return np.array(numbers, np.int64)[encoded.indices.to_numpy()]
+
+    def table(self) -> pa.Table:
+        """Return one row a number: declared rows and attributes together, gaps filled."""
+        ids = pa.chunked_array([pa.array(list(self.numbers), pa.string())])
+        parts = [self._declared_table(), pa.table(self.attributes.merge(len(self)))]
+        if self._before is not None:
+            parts.append(_padded(self._before, len(self)))
+        names = dict.fromkeys([*self.schema.names, *(n for p in parts for n in p.column_names)])
+        columns = {"id": ids}
+        for name in list(names)[1:]:
+            kind = self.schema.field(name).type if name in self.schema.names else pa.string()
+            columns[name] = _filled(
+                name, [p[name] for p in parts if name in p.column_names], kind, ids
+            )
+        return _without_misfits(pa.table(columns))
+
+    def _declared_table(self) -> pa.Table:
+        if not self._tables:
+            return pa.table({})
+        rows = pa.concat_tables(self._tables, promote_options="permissive")
+        number = np.concatenate(self._table_numbers)
+        if len(number) == len(self) and (number == np.arange(len(number))).all():
+            return rows
+        place = np.full(len(self), -1, np.int64)
+        place[number] = np.arange(len(number))
+        return rows.take(pa.array(place, mask=place < 0))
+
+
+def _padded(table: pa.Table, count: int) -> pa.Table:
+    place = np.arange(count)
+    return table.take(pa.array(place, mask=place >= len(table)))
+
+
+def _filled(
+    name: str, parts: list[pa.ChunkedArray], kind: pa.DataType, ids: pa.ChunkedArray
+) -> pa.ChunkedArray | pa.Array:
+    """Return a column from the parts that have it; what none of them has gets its default."""
+    if not parts:
+        column = pa.nulls(len(ids), kind)
+    else:
+        column = parts[0] if len(parts) == 1 else pc.coalesce(*parts)
+        column = column.cast(kind)
+    if name == "name_counts":
+        return column
+    if pa.types.is_list(kind):
+        return lists_from_rows(*list_rows(column), len(column)) if column.null_count else column
+    if name == "label":
+        return pc.if_else(pc.equal(pc.fill_null(column, ""), ""), ids, column)
+    return pc.fill_null(column, "")
+
+
+def _without_misfits(table: pa.Table) -> pa.Table:
+    """Forget the name_counts of rows whose names were replaced."""
+    misfits = _misfit_counts(table)
+    if not len(misfits):
+        return table
+    keep = np.ones(len(table), bool)
+    keep[misfits] = False
+    counts = table["name_counts"].combine_chunks()
+    counts = pc.if_else(pa.array(keep), counts, pa.scalar(None, counts.type))
+    return table.set_column(table.column_names.index("name_counts"), "name_counts", counts)
+
+
+def _misfit_counts(table: pa.Table) -> np.ndarray:
+    """Return the rows whose name_counts are not one for the label and one for each alias."""
+    if "name_counts" not in table.column_names:
+        return np.zeros(0, np.int64)
+    sizes = pc.list_value_length(table["name_counts"])
+    aliases = 0
+    if "aliases" in table.column_names:
+        aliases = pc.fill_null(pc.list_value_length(table["aliases"]), 0)
+    misfit = pc.fill_null(pc.not_equal(sizes, pc.add(aliases, 1)), False)
+    return np.flatnonzero(misfit.to_numpy())

@@ -1,0 +1,158 @@
+"""Writing a graph: from its content to the folder with everything derived from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from kgraft.graph.adjacency import Adjacency, TripleArrays, build_adjacency, sort_triples
+from kgraft.graph.alias_build import Names, build_aliases
+from kgraft.graph.batches import SPLITS
+from kgraft.graph.columns import list_rows, numbers
+from kgraft.graph.folder import (
+    Manifest,
+    content_version,
+    describe_file,
+    new_folder,
+    write_manifest,
+    write_table,
+)
+from kgraft.graph.hashing import HashIndex, distinct_hashes, hash_strings
+from kgraft.progress import Progress, Silent
+
+
+@dataclass(frozen=True)
+class Content:
+    """All that a graph says; the rest of its folder is derived from this."""
+
+    entities: pa.Table
+    relations: pa.Table
+    triples: TripleArrays
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a graph comes from."""
+
+    name: str = ""
+    source: str = ""
+    licence: str = ""
+    parent: str = ""
+    left_out: dict[str, int] = field(default_factory=dict)
+    refused: dict[str, int] = field(default_factory=dict)
+
+
+def write_graph(
+    target: Path,
+    content: Content,
+    provenance: Provenance,
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Manifest:
+    """Write a graph folder in one step; an error or a crash leaves nothing behind."""
+    progress = progress or Silent()
+    with new_folder(target, overwrite=overwrite) as folder:
+        manifest = _write(folder, content, provenance, progress)
+        write_manifest(folder, manifest)
+    return manifest
+
+
+def _write(folder: Path, content: Content, provenance: Provenance, progress: Progress) -> Manifest:
+    entities, relations = len(content.entities), len(content.relations)
+    progress.start("sorting triples", None)
+    triples = sort_triples(content.triples, entities, relations)
+    write_table(folder, "entities", content.entities)
+    write_table(folder, "relations", content.relations)
+    _write_triples(folder, triples)
+    _write_adjacency(folder, build_adjacency(triples, entities))
+    id_seed = _write_ids(folder, content.entities["id"])
+
+    left_out = dict(provenance.left_out)
+    if len(triples) < len(content.triples):
+        left_out["repeated triples"] = len(content.triples) - len(triples)
+    train = triples if not triples.split.any() else triples.take(triples.split == 0)
+    names = entity_names(content.entities)
+    tables, alias_seed = build_aliases(names, degrees(train, entities), progress)
+    for name, table in tables.items():
+        write_table(folder, name, table)
+
+    progress.start("checksums", None)
+    files = {path.name: describe_file(path) for path in sorted(folder.glob("*.arrow"))}
+    counts = np.bincount(triples.split, minlength=len(SPLITS)).tolist()
+    return Manifest(
+        entities=entities,
+        relations=relations,
+        triples=len(triples),
+        splits=dict(zip(SPLITS, counts, strict=True)),
+        version=content_version(files),
+        name=provenance.name,
+        source=provenance.source,
+        licence=provenance.licence,
+        parent=provenance.parent,
+        priors="degree" if names.count is None else "counts",
+        alias_seed=alias_seed,
+        id_seed=id_seed,
+        left_out=left_out,
+        refused=provenance.refused,
+        files=files,
+    )
+
+
+def degrees(triples: TripleArrays, entities: int) -> np.ndarray:
+    """Return in how many triples each entity stands, as head or as tail."""
+    heads = np.bincount(triples.head, minlength=entities)
+    return heads + np.bincount(triples.tail, minlength=entities)
+
+
+def entity_names(entities: pa.Table) -> Names:
+    """Return all labels and then all aliases, with their counts where the table has them."""
+    labels = entities["label"]
+    row, aliases = list_rows(entities["aliases"])
+    name = pa.chunked_array([*labels.chunks, aliases], pa.string())
+    entity = np.concatenate([np.arange(len(labels)), row]).astype(np.int32)
+    counts = entities["name_counts"]
+    if counts.null_count == len(counts):
+        return Names(name, entity, None)
+    return Names(name, entity, _name_counts(counts, len(labels), row))
+
+
+def _name_counts(counts: pa.ChunkedArray, labels: int, alias_row: np.ndarray) -> np.ndarray:
+    """Bring counts, in each row one for the label and then the aliases', in the order of names."""
+    row, values = list_rows(counts)
+    seen = numbers(values)
+    label = np.append(True, row[1:] != row[:-1])[: len(row)]
+    by_label = np.zeros(labels, np.int64)
+    by_label[row[label]] = seen[label]
+    by_alias = np.zeros(len(alias_row), np.int64)
+    by_alias[np.isin(alias_row, row[label])] = seen[~label]
+    return np.concatenate([by_label, by_alias])
+
+
+def _write_triples(folder: Path, triples: TripleArrays) -> None:
+    columns = {
+        "head": triples.head,
+        "relation": triples.relation,
+        "tail": triples.tail,
+        "split": triples.split,
+    }
+    write_table(folder, "triples", pa.table(columns))
+
+
+def _write_adjacency(folder: Path, adjacency: Adjacency) -> None:
+    write_table(folder, "bounds", pa.table({"start": adjacency.bounds}))
+    edges = pa.FixedSizeListArray.from_arrays(pa.array(adjacency.edges.ravel()), 2)
+    write_table(folder, "edges", pa.table({"relation_other": edges}))
+
+
+def _write_ids(folder: Path, ids: pa.ChunkedArray) -> int:
+    seed, hashes = distinct_hashes(lambda s: (s, hash_strings(ids, s)), lambda made: made[1])
+    order = np.argsort(hashes)
+    index = HashIndex.build(hashes[order])
+    columns = {"hash": index.keys, "entity": order.astype(np.int32)}
+    write_table(folder, "ids", pa.table(columns))
+    write_table(folder, "id_buckets", pa.table({"start": index.buckets}))
+    return seed

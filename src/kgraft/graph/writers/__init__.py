@@ -1,0 +1,72 @@
+"""Writers: one a format; what is written appears whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from kgraft.errors import BadInput
+from kgraft.graph.graph import Graph
+from kgraft.graph.writers.arrays import (
+    to_edge_index,
+    to_labelled_triples,
+    to_networkx,
+    write_edge_index,
+    write_pykeen,
+)
+from kgraft.graph.writers.jsonl import write_jsonl
+from kgraft.graph.writers.ntriples import write_ntriples
+from kgraft.graph.writers.parquet import write_parquet
+from kgraft.graph.writers.tsv import write_tsv
+from kgraft.progress import Progress, Silent
+
+__all__ = ["WRITERS", "export_graph", "to_edge_index", "to_labelled_triples", "to_networkx"]
+
+
+class Writer(NamedTuple):
+    """A format: what it writes to, and the function that does."""
+
+    write: Callable[..., None]
+    folder: bool
+    suffix: str = ""
+
+
+WRITERS = {
+    "tsv": Writer(write_tsv, folder=True),
+    "parquet": Writer(write_parquet, folder=True),
+    "ntriples": Writer(write_ntriples, folder=False, suffix=".nt"),
+    "jsonl": Writer(write_jsonl, folder=False, suffix=".jsonl"),
+    "pyg": Writer(write_edge_index, folder=False, suffix=".npz"),
+    "pykeen": Writer(write_pykeen, folder=True),
+}
+
+
+def export_graph(
+    graph: Graph, target: Path, *, format: str | None = None, progress: Progress | None = None
+) -> str:
+    """Write a graph in another format, by name or by the target's suffix; return the format."""
+    format = format or _format_of(target)
+    if format not in WRITERS:
+        raise BadInput(f"unknown format {format!r}", remedy=f"formats are {', '.join(WRITERS)}")
+    if target.exists():
+        raise BadInput(f"{target} exists already", remedy="name another place")
+    writer = WRITERS[format]
+    partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        if writer.folder:
+            partial.mkdir()
+        writer.write(graph, partial, progress=progress or Silent())
+        partial.rename(target)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True) if writer.folder else partial.unlink(True)
+        raise
+    return format
+
+
+def _format_of(target: Path) -> str:
+    found = (name for name, writer in WRITERS.items() if writer.suffix == target.suffix != "")
+    return next(found, "tsv")

@@ -1,0 +1,75 @@
+"""The graph as other libraries take it: NetworkX, PyTorch Geometric, PyKEEN."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kgraft.errors import need
+from kgraft.graph.graph import Graph
+from kgraft.graph.writers.tsv import triple_ids, triple_parts
+from kgraft.progress import Progress
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+def to_networkx(graph: Graph) -> nx.MultiDiGraph:
+    """Return a MultiDiGraph: nodes by id with their texts, edges with the relation's id as key."""
+    made = need("networkx", "networkx").MultiDiGraph(name=graph.manifest.name)
+    columns = ["id", "label", "description", "aliases", "types"]
+    for row in graph.entities.select(columns).to_pylist():
+        made.add_node(row.pop("id"), **row)
+    for name, rows in triple_parts(graph):
+        split = "train" if name == "triples" else name
+        for parts in triple_ids(graph, rows):
+            for head, relation, tail in zip(*(part.to_pylist() for part in parts), strict=True):
+                made.add_edge(head, tail, key=relation, relation=relation, split=split)
+    return made
+
+
+def to_edge_index(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """Return PyTorch Geometric's edge_index (2, E) and edge_type (E,), as int64 NumPy arrays.
+
+    `torch.from_numpy` turns them into tensors without a copy.
+    """
+    facts = graph.triples
+    return np.stack([facts.head, facts.tail]).astype(np.int64), facts.relation.astype(np.int64)
+
+
+def to_labelled_triples(graph: Graph) -> np.ndarray:
+    """Return all triples by id, (E, 3): PyKEEN's `TriplesFactory.from_labeled_triples` takes it."""
+    blocks = [
+        np.stack([np.array(part.to_pylist(), str) for part in parts], axis=1)
+        for parts in triple_ids(graph, np.arange(len(graph.triples)))
+    ]
+    return np.concatenate(blocks) if blocks else np.zeros((0, 3), str)
+
+
+def write_edge_index(graph: Graph, path: Path, *, progress: Progress) -> None:
+    """Write edge_index, edge_type, split, and the ids they count, as one .npz file."""
+    progress.start("writing arrays", None)
+    edge_index, edge_type = to_edge_index(graph)
+    with path.open("wb") as file:
+        np.savez(
+            file,
+            edge_index=edge_index,
+            edge_type=edge_type,
+            split=graph.triples.split,
+            entities=np.array(graph.entities["id"].to_pylist(), str),
+            relations=np.array(graph.relations["id"].to_pylist(), str),
+        )
+
+
+def write_pykeen(graph: Graph, folder: Path, *, progress: Progress) -> None:
+    """Write train.txt, valid.txt and test.txt as PyKEEN's `PathDataset` reads them: no header."""
+    progress.start("writing triples", len(graph.triples))
+    for name, rows in triple_parts(graph):
+        name = "train" if name == "triples" else name
+        with (folder / f"{name}.txt").open("w", encoding="utf-8", newline="") as file:
+            for columns in triple_ids(graph, rows):
+                for triple in zip(*(column.to_pylist() for column in columns), strict=True):
+                    file.write("\t".join(triple) + "\n")
+                progress.advance(len(columns[0]))

@@ -1,0 +1,84 @@
+r"""TSV: a folder of entities, relations and triples that imports as the same graph.
+
+Tabs, line breaks and backslashes are escaped as in N-Triples, `|` in an item of a list as \u007C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgraft.graph.batches import SPLITS
+from kgraft.graph.columns import flat
+from kgraft.graph.graph import Graph
+from kgraft.progress import Progress
+
+ROWS = 1 << 17  # rows written at a time
+_ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
+
+
+def write_tsv(graph: Graph, folder: Path, *, progress: Progress) -> None:
+    """Write entities.tsv, relations.tsv, and triples.tsv or one file a split."""
+    for name, table in (("entities", graph.entities), ("relations", graph.relations)):
+        table = _without_empty_counts(table)
+        progress.start(f"writing {name}", len(table))
+        with (folder / f"{name}.tsv").open("w", encoding="utf-8", newline="") as file:
+            file.write("\t".join(table.column_names) + "\n")
+            for batch in table.to_batches(max_chunksize=ROWS):
+                _write_lines(file, [_cell(column) for column in batch.columns])
+                progress.advance(len(batch))
+    progress.start("writing triples", len(graph.triples))
+    for name, rows in triple_parts(graph):
+        with (folder / f"{name}.tsv").open("w", encoding="utf-8", newline="") as file:
+            file.write("head\trelation\ttail\n")
+            for columns in triple_ids(graph, rows):
+                _write_lines(file, [_escaped(column) for column in columns])
+                progress.advance(len(columns[0]))
+
+
+def triple_parts(graph: Graph) -> list[tuple[str, np.ndarray]]:
+    """Return the name of each file of triples and its rows: one a split where there are splits."""
+    split = graph.triples.split
+    if not split.any():
+        return [("triples", np.arange(len(split)))]
+    return [(name, np.flatnonzero(split == code)) for code, name in enumerate(SPLITS)]
+
+
+def triple_ids(graph: Graph, rows: np.ndarray) -> Iterator[tuple[pa.Array, pa.Array, pa.Array]]:
+    """Yield head, relation and tail ids of triples, block by block."""
+    entities, relations = graph.entities["id"], graph.relations["id"]
+    for first in range(0, len(rows), ROWS):
+        some = graph.triples.take(rows[first : first + ROWS])
+        head, tail = (flat(entities.take(pa.array(part))) for part in (some.head, some.tail))
+        yield head, flat(relations.take(pa.array(some.relation))), tail
+
+
+def _without_empty_counts(table: pa.Table) -> pa.Table:
+    if "name_counts" in table.column_names and table["name_counts"].null_count == len(table):
+        return table.drop_columns("name_counts")
+    return table
+
+
+def _cell(column: pa.Array) -> pa.Array:
+    if not pa.types.is_list(column.type):
+        return _escaped(column)
+    items = _escaped(column.flatten().cast(pa.string()))
+    items = pc.replace_substring(items, "|", "\\u007C")
+    sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    return pc.binary_join(pa.ListArray.from_arrays(pa.array(bounds), items), "|")
+
+
+def _escaped(column: pa.Array) -> pa.Array:
+    for character, escape in _ESCAPES:
+        column = pc.replace_substring(column, character, escape)
+    return column
+
+
+def _write_lines(file: object, columns: list[pa.Array]) -> None:
+    lines = columns[0] if len(columns) == 1 else pc.binary_join_element_wise(*columns, "\t")
+    file.write("".join(line + "\n" for line in lines.to_pylist()))  # type: ignore[attr-defined]

@@ -1,0 +1,115 @@
+"""Loading a pretrained encoder: quietly, as float32, from safetensors only, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils import logging
+
+from kgraft.errors import BadInput, NotFound
+from kgraft.text import default
+from kgraft.text.hub import hub_folder
+
+UNREADABLE = (OSError, ValueError, LookupError, TypeError, RuntimeError, SafetensorError)
+"""What transformers is seen to raise on a folder that is damaged or holds something else."""
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """A model and its tokenizer as they came from disk."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    name: str
+    max_length: int
+
+
+def load_pretrained(name_or_folder: str | Path | None = None) -> Pretrained:
+    """Find an encoder by folder or by its name on the hub (None: the default) and load it."""
+    name, folder = find(name_or_folder)
+    where = {"local_files_only": True, "trust_remote_code": False}
+    weights = {"use_safetensors": True, "dtype": torch.float32, "output_loading_info": True}
+    try:
+        with _quiet():
+            tokenizer = AutoTokenizer.from_pretrained(folder, **where)
+            model, report = AutoModel.from_pretrained(folder, **where, **weights)
+    except UNREADABLE as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise BadInput(f"no encoder could be loaded: {reason}", file=str(folder)) from error
+    _check(model, report, folder)
+    longest = longest_input(model, tokenizer)
+    return Pretrained(model.eval(), tokenizer, name, min(longest, _trained_length(folder, longest)))
+
+
+def find(name_or_folder: str | Path | None) -> tuple[str, Path]:
+    """Return an encoder's name and the folder of its files."""
+    if name_or_folder in (None, default.HUB_NAME):
+        folder = default.packaged_folder() or hub_folder(default.HUB_NAME)
+        default.verify(folder)
+        return default.HUB_NAME, folder
+    path = Path(str(name_or_folder)).expanduser()
+    if (path / "config.json").is_file():
+        return str(name_or_folder), path
+    if isinstance(name_or_folder, Path) or path.is_absolute() or path.exists():
+        raise NotFound(f"no encoder at {path}; give the folder that holds its config.json")
+    return str(name_or_folder), hub_folder(str(name_or_folder))
+
+
+def longest_input(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
+    """Return how many tokens the model can read at once, special tokens included."""
+    limits = [int(tokenizer.model_max_length), 1 << 20]
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
+            # RoBERTa and its kin begin to count after the number that stands for padding.
+            unused = 0 if module.padding_idx is None else module.padding_idx + 1
+            limits.append(module.num_embeddings - unused)
+            break
+    else:
+        limits.append(int(getattr(model.config, "max_position_embeddings", limits[-1])))
+    return min(limits)
+
+
+def _trained_length(folder: Path, longest: int) -> int:
+    """Return the length a sentence encoder was trained to read, where its folder says so."""
+    try:
+        config = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))
+        return int(config["max_seq_length"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return longest
+
+
+def _check(model: PreTrainedModel, report: dict[str, Any], folder: Path) -> None:
+    """Refuse what reads no text by itself, and weights that are not all there."""
+    if model.config.is_encoder_decoder:
+        kind = model.config.model_type
+        raise BadInput(f"{kind} is no encoder alone", file=str(folder), remedy="choose BERT or kin")
+    missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
+    if missing:
+        raise BadInput(
+            f"the weights lack {missing[0]} and {len(missing) - 1} more",
+            file=str(folder),
+            remedy="save the model again with save_pretrained",
+        )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep transformers from drawing bars and logging below errors, then put all back."""
+    log: Any = logging  # some of its functions carry no annotations
+    level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
+    log.set_verbosity_error()
+    log.disable_progress_bar()
+    try:
+        yield
+    finally:
+        log.set_verbosity(level)
+        if bars:
+            log.enable_progress_bar()

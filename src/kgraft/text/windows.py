@@ -1,0 +1,145 @@
+"""Windows: texts cut into overlapping runs of tokens that fit an encoder.
+
+A text that fits makes one window; a longer one makes several of full length. The columns of a
+window count its special tokens too, so that they are the columns of the encoder's input.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kgraft.errors import BadInput
+from kgraft.text.offsets import Offsets, aligned
+from kgraft.text.tokens import Tokeniser, Tokens
+
+
+class Places(NamedTuple):
+    """Where spans stand: columns `first` to `last` (exclusive) of window number `window`.
+
+    `window` is -1, and the columns 0, where a span has no place.
+    """
+
+    window: np.ndarray  # (S,) int64
+    first: np.ndarray  # (S,) int64
+    last: np.ndarray  # (S,) int64
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The windows of many texts, in the order of the texts."""
+
+    tokens: Tokens
+    text: np.ndarray  # (W,) the number of the text of each window
+    first: np.ndarray  # (W,) where the window begins among all tokens
+    last: np.ndarray  # (W,) where it ends, exclusive
+    prefix: np.ndarray  # special tokens before the text
+    suffix: np.ndarray  # and after
+    pad: int
+
+    @classmethod
+    def cut(
+        cls, tokens: Tokens, tokeniser: Tokeniser, *, max_length: int, overlap: int | None
+    ) -> Windows:
+        """Cut texts into windows of at most `max_length` tokens with the special ones.
+
+        Neighbours share `overlap` tokens or more. None keeps the first window of each text only.
+        """
+        capacity = max_length - len(tokeniser.prefix) - len(tokeniser.suffix)
+        if capacity < 1 or (overlap is not None and not 0 <= overlap < capacity):
+            raise BadInput(
+                f"windows of {max_length} tokens with an overlap of {overlap or 0} leave no room",
+                remedy="lower overlap or raise max_length",
+            )
+        text, first = _begins(tokens.bounds, capacity, overlap)
+        last = np.minimum(first + capacity, tokens.bounds[text + 1])
+        return cls(tokens, text, first, last, tokeniser.prefix, tokeniser.suffix, tokeniser.pad)
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """How many columns each window has, special tokens included."""
+        lengths: np.ndarray = self.last - self.first + len(self.prefix) + len(self.suffix)
+        return lengths
+
+    def padded(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return token ids (B, L) int64 and mask (B, L) bool of some windows, padded on the right.
+
+        `length_batches(windows.lengths, budget)` gives the numbers batch by batch.
+        """
+        lengths = self.lengths[numbers][:, None]  # (B, 1)
+        column = np.arange(lengths.max(initial=0))  # (L,)
+        mask = column < lengths
+        ids = np.full(mask.shape, self.pad, np.int64)
+        ids[:, : len(self.prefix)] = self.prefix
+        body = (column >= len(self.prefix)) & (column < lengths - len(self.suffix))
+        source = column - len(self.prefix) + self.first[numbers][:, None]
+        ids[body] = self.tokens.ids[source[body]]
+        tail = lengths - len(self.suffix) + np.arange(len(self.suffix))
+        np.put_along_axis(ids, tail, np.broadcast_to(self.suffix, tail.shape), axis=1)
+        return ids, mask
+
+    def locate(self, text: ArrayLike, start: ArrayLike, end: ArrayLike) -> Places:
+        """Find spans of characters `start:end` of text number `text`, all at once.
+
+        A span gets every token it touches, in the window where it has most context on its
+        poorer side. It has no place (window -1) where it is empty, only white space, or only
+        characters the tokenizer drops, or where no window holds all of it: choose an overlap
+        as long as the longest span to rule the last out.
+        """
+        first, last = self._offsets().tokens(text, start, end)
+        low = np.searchsorted(self.last, last, side="left")  # the first window to reach that far
+        high = np.searchsorted(self.first, first, side="right") - 1  # the last to begin in time
+        found = (first < last) & (low <= high)
+        window = np.where(found, self._nearest(first + last).clip(low, high), -1)
+        shift = len(self.prefix) - self.first[window[found]]
+        columns = np.zeros((2, *found.shape), np.int64)
+        columns[:, found] = first[found] + shift, last[found] + shift
+        return Places(window, *columns)
+
+    def _nearest(self, middle: np.ndarray) -> np.ndarray:
+        """Return the windows whose doubled middles lie nearest to those of some spans.
+
+        There a span has most context, for all windows of a long text are equally long.
+        """
+        middles = np.append(self.first + self.last, np.iinfo(np.int64).max)
+        right = np.searchsorted(middles, middle).clip(min=1)
+        left_is_nearer = middle - middles[right - 1] <= middles[right] - middle
+        return np.where(left_is_nearer, right - 1, right)
+
+    def characters(
+        self, window: ArrayLike, first: ArrayLike, last: ArrayLike
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the characters start:end, in its text, that columns first:last of a window cover.
+
+        Special tokens and white space at the ends are left out; both are -1 where nothing is left.
+        """
+        number, begin, stop = aligned(window, first, last)
+        shift = self.first[number] - len(self.prefix)
+        begin = np.maximum(begin + shift, self.first[number])
+        stop = np.minimum(stop + shift, self.last[number])
+        return self._offsets().spans(self.text[number], begin, stop)
+
+    def _offsets(self) -> Offsets:
+        if self.tokens.offsets is None:
+            raise BadInput("these windows carry no offsets", remedy="tokenise with offsets=True")
+        return self.tokens.offsets
+
+
+def _begins(
+    bounds: np.ndarray, capacity: int, overlap: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return, for each window, the number of its text and the token at which it begins."""
+    over = np.maximum(np.diff(bounds) - capacity, 0)  # (N,) tokens the first window has no room for
+    if overlap is None:
+        return np.arange(len(over)), bounds[:-1]
+    step = capacity - overlap
+    counts = 1 - (-over // step)
+    text = np.repeat(np.arange(len(over)), counts)
+    rank = np.arange(len(text)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return text, bounds[text] + np.minimum(rank * step, over[text])

@@ -1,0 +1,15 @@
+import json
+import sys
+
+from benchmarks import encode_speed
+
+
+def test_a_small_run_gives_the_figure(tmp_path, monkeypatch):
+    options = ["--texts", "12", "--repeats", "2", "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["encode_speed", *options])
+    monkeypatch.setattr(encode_speed, "WORDS", (3, 12))
+    encode_speed.main()
+    result = json.loads((tmp_path / "encode_speed.json").read_text())
+    assert result["figures"]["encode_vs_bare"] > 0
+    assert result["goals"] == {"encode_vs_bare": {"at_most": 1.1}}
+    assert result["spread"]["encode_vs_bare"]["repeats"] == 2

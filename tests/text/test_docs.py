@@ -1,0 +1,10 @@
+import re
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs" / "text.md"
+
+
+def test_the_guides_examples_run():
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) >= 5
+    exec("\n".join(blocks), {})
