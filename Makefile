@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint world report clean
+.PHONY: help demo test lint world picture report clean
 
 help: ## Show this list
 	@grep -hE '^[a-zA-Z_%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,11 +25,17 @@ lint: $(VENV)/.kgraft-dev ## Ruff, mypy and the import contract
 bench-%: $(VENV)/.kgraft-bench ## Run one benchmark: make bench-graph_scale
 	@$(BIN)/python -m benchmarks.$*
 
+picture: $(VENV)/.kgraft ## Draw docs/demo.svg anew
+	@$(BIN)/python -m tools.demo --svg docs/demo.svg
+
 report: $(VENV)/.kgraft ## Write the tables of README and docs from benchmarks/results
 	@$(BIN)/python -m benchmarks.report
 
 world: $(VENV)/.kgraft-dev ## Build the built-in graph anew from its sources
-	@$(BIN)/python -m tools.world
+	@rm -rf build/world
+	@$(BIN)/python -m tools.build_world build/world
+	@$(BIN)/kgraft graph import build/world --out src/kgraft/data/world --overwrite --name world \
+	  --licence "CC BY 4.0 (GeoNames), MIT (countryinfo), Unicode-3.0 (CLDR): see NOTICE"
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

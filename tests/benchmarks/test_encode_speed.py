@@ -5,6 +5,7 @@ from benchmarks import encode_speed
 
 
 def test_a_small_run_gives_the_figure(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     options = ["--texts", "12", "--repeats", "2", "--out", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", ["encode_speed", *options])
     monkeypatch.setattr(encode_speed, "WORDS", (3, 12))

@@ -80,7 +80,7 @@ def test_what_is_no_number_is_refused(tmp_path, value):
 
 
 def test_a_goal_without_its_figure_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="did not measure: {'seconds'}"):  # noqa: SIM117
+    with pytest.raises(ValueError, match=r"did not measure: \{'seconds'\}"):  # noqa: SIM117
         with benchmark(tmp_path, goals={"seconds": {"at_most": 2}}):
             pass
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgraft.errors import BadInput
@@ -12,6 +12,7 @@ any_text = st.text(st.characters(exclude_categories=()), max_size=30)
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None)
 @given(texts=st.lists(any_text, max_size=5))
 def test_agrees_with_the_tokenizer_itself(tokenizers, tokenisers, kind, texts):
     ours = tokenisers[kind](texts, offsets=True)

@@ -45,7 +45,7 @@ def slow_locate(windows, spans, text_number, text, start, end):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60)
+@settings(deadline=None)
 @given(texts=texts_of, overlap=st.integers(0, 5), data=st.data())
 def test_spans_are_found_as_by_looking_at_every_token(
     tokenizers, tokenisers, kind, texts, overlap, data
@@ -62,6 +62,7 @@ def test_spans_are_found_as_by_looking_at_every_token(
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None)
 @given(texts=texts_of)
 def test_tokens_lead_back_to_their_characters(tokenizers, tokenisers, kind, texts):
     windows = cut(tokenisers[kind], texts)
@@ -80,6 +81,7 @@ def test_tokens_lead_back_to_their_characters(tokenizers, tokenisers, kind, text
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None)
 @given(texts=texts_of, overlap=st.integers(0, 5))
 def test_windows_cover_every_token_and_overlap(tokenisers, kind, texts, overlap):
     windows = cut(tokenisers[kind], texts, overlap=overlap)

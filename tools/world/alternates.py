@@ -1,8 +1,8 @@
 """Which of GeoNames' alternate names of a city to keep: they carry neither language nor rank.
 
-A city that many know keeps nearly all in Latin letters, and the shortest few in the scripts of its
-country and in those in which much is written. Any other keeps fewer; of those in Latin letters the
-first are those that are spelt like the other places of the country.
+A city that many know keeps nearly all in Latin letters, and a few in the scripts of its country and
+in those in which much is written; any other keeps fewer. The first in a script are those that are
+spelt like other places: in Latin letters like those of the country, in Cyrillic as in Russian.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def is_good(name: str) -> bool:
 
 
 class Spelling:
-    """How the places of a country are spelt: trigrams of their names."""
+    """How the places of a country or in a language are spelt: trigrams of their names."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._counts = Counter(chain.from_iterable(map(_trigrams, names)))
@@ -70,8 +70,13 @@ def _trigrams(name: str) -> list[str]:
     return [padded[i : i + 3] for i in range(len(padded) - 2)]
 
 
-def best_alternates(city: City, spelling: Spelling, room: Mapping[str, int]) -> list[str]:
-    """Return the alternate names to keep; `room` says how many there may be in each script."""
+def best_alternates(
+    city: City, spellings: Mapping[str, Spelling], room: Mapping[str, int]
+) -> list[str]:
+    """Return the alternate names to keep; `room` says how many there may be in each script.
+
+    In each script those come first that are spelt as `spellings` has it.
+    """
     by_script = defaultdict(list)
     for name in _distinct(city.alternates):
         by_script[script(name)].append(name)
@@ -79,8 +84,8 @@ def best_alternates(city: City, spelling: Spelling, room: Mapping[str, int]) -> 
         by_script["LATIN"] = [n for n in by_script["LATIN"] if resembles(n, city.name)]
     kept = []
     for used, most in room.items():
-        rank = (lambda n: -spelling.likeness(n)) if used == "LATIN" else len
-        kept += sorted(sorted(by_script[used]), key=rank)[:most]
+        likeness = {name: spellings[used].likeness(name) for name in by_script[used]}
+        kept += sorted(likeness, key=lambda name: (-likeness[name], name))[:most]
     return kept
 
 

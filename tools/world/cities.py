@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -9,10 +10,20 @@ from functools import cache
 from tools.world import facts
 from tools.world.alternates import Spelling, best_alternates
 from tools.world.city_names import BOROUGHS, LABELS, NAMES
-from tools.world.cldr import locale, zone_city, zone_city_names
+from tools.world.cldr import locale, place_names, zone_city, zone_city_names
 from tools.world.corrections import NOT_LARGEST, ROLES
 from tools.world.model import Entity, World
-from tools.world.names import ENGLISH, EQUAL, NATIVE, RARE, SMALL, Names, fold, plain, script
+from tools.world.names import (
+    ENGLISH,
+    EQUAL,
+    LARGE,
+    RARE,
+    SMALL,
+    Names,
+    fold,
+    plain,
+    script,
+)
 from tools.world.sources import City, cities, countries, us_state_names
 from tools.world.us_states import STATES
 from tools.world.words import people, the
@@ -22,11 +33,25 @@ NAMESAKE = 15_000
 WORLD_CITY = 1_000_000
 USUAL_NAMES = 40
 """A city with that many names in GeoNames is named in texts as often as its people let expect."""
-KNOWN_ROOM = {"LATIN": 30, "CYRILLIC": 2, "ARABIC": 1, "CJK": 1, "HANGUL": 1, "KATAKANA": 1}
+KNOWN_ROOM = {"LATIN": 30, "CYRILLIC": 3, "ARABIC": 1, "CJK": 1, "HANGUL": 1, "KATAKANA": 1}
 FURTHER = ("BENGALI", "DEVANAGARI", "GREEK", "HEBREW", "TAMIL", "THAI")
-WORLD_ROOM = KNOWN_ROOM | {"CYRILLIC": 3, "ARABIC": 2, "CJK": 2} | dict.fromkeys(FURTHER, 1)
+WORLD_ROOM = KNOWN_ROOM | {"CYRILLIC": 4, "ARABIC": 2, "CJK": 2} | dict.fromkeys(FURTHER, 1)
 LARGE_ROOM = {"LATIN": 2, "CYRILLIC": 1, "CJK": 1}
 """How many of GeoNames' alternate names a city keeps in each script but its own."""
+MAIN_LANGUAGES = {
+    "ARABIC": "ar",
+    "BENGALI": "bn",
+    "CJK": "zh",
+    "CYRILLIC": "ru",
+    "DEVANAGARI": "hi",
+    "GREEK": "el",
+    "HANGUL": "ko",
+    "HEBREW": "he",
+    "KATAKANA": "ja",
+    "TAMIL": "ta",
+    "THAI": "th",
+}
+"""In which language a name in a script is to be, unless the country has its own."""
 CAPITAL_SHARE = 0.01
 """How much of its country's weight a capital gets, since it stands for the government too."""
 CITY_STATE_SHARE = 0.8
@@ -68,11 +93,18 @@ def _first_by_key() -> dict[str, int]:
 
 
 @cache
-def _scripts(iso: str) -> tuple[str, ...]:
-    """Return the scripts of the country's official languages, by their names for themselves."""
-    found = [locale(code) for code in facts.official_languages(iso)]
-    own = [spoken.get_display_name() or "" for spoken in found if spoken is not None]
-    return tuple(dict.fromkeys(map(script, own)))
+def _scripts(iso: str) -> dict[str, str]:
+    """Return the scripts of the official languages, with the first language in each."""
+    found: dict[str, str] = {}
+    for code in facts.official_languages(iso):
+        if spoken := locale(code):
+            found.setdefault(script(spoken.get_display_name() or ""), code)
+    return found
+
+
+@cache
+def _spelling_in(language: str) -> Spelling:
+    return Spelling(place_names(language))
 
 
 @cache
@@ -84,11 +116,12 @@ def _spellings() -> dict[str, Spelling]:
 
 
 def label(city: City) -> str:
-    """Return the English label: set by hand, or without the accents of a transliteration."""
+    """Return the English label: set by hand, or without accents and words of a transliteration."""
     if city.key in LABELS and _first_by_key()[city.key] == city.number:
         return LABELS[city.key]
-    own = _scripts(city.country)
-    return city.name if own[:1] in ((), ("LATIN",)) else plain(city.name)
+    own = tuple(_scripts(city.country))
+    name = re.sub("-sh?i$", "", city.name) if city.country in ("JP", "KR") else city.name
+    return name if own[:1] in ((), ("LATIN",)) else plain(name)
 
 
 def add_cities(world: World) -> None:
@@ -122,11 +155,12 @@ def _weight(world: World, city: City) -> float:
 def _names(city: City) -> Names:
     names = Names(label(city))
     names.add([city.name, plain(city.name)], ENGLISH)
-    if _first_by_key()[city.key] == city.number:
-        names.sure(NAMES.get(city.key, "").split("|"), EQUAL)
+    first = _first_by_key()[city.key] == city.number
+    usual = NAMES.get(city.key, "").split("|") if first else []
+    names.sure(usual, EQUAL)
     if city.country == "US" and city.state != "DC":
         names.sure([f"{names.label}, {us_state_names()[city.state]}"], EQUAL)
-    if city.population >= NAMESAKE and fold(zone_city(city.zone)) == fold(names.label):
+    if first and fold(zone_city(city.zone)) in map(fold, (names.label, *usual)):
         for name, share in zone_city_names(city.zone, facts.official_languages(city.country)):
             names.add([name], share)
     for name, share in _alternates(city):
@@ -139,7 +173,7 @@ def _room(city: City) -> dict[str, int]:
     seat = city in facts.capitals(city.country)
     large = city.population >= LARGE_CITY
     if city.population >= WORLD_CITY or (seat and large):
-        room, own = WORLD_ROOM, 4
+        room, own = WORLD_ROOM, 6
     elif large and len(city.alternates) >= USUAL_NAMES:
         room, own = KNOWN_ROOM, 3
     else:
@@ -149,12 +183,15 @@ def _room(city: City) -> dict[str, int]:
 
 def _alternates(city: City) -> Iterator[tuple[str, float]]:
     own = _scripts(city.country)
-    for name in best_alternates(city, _spellings()[city.country], _room(city)):
+    languages = MAIN_LANGUAGES | own
+    spellings = {used: _spelling_in(language) for used, language in languages.items()}
+    spellings["LATIN"] = _spellings()[city.country]
+    for name in best_alternates(city, spellings, _room(city)):
         used = script(name)
         if used == "LATIN":
             yield name, RARE
         else:
-            yield name, NATIVE if used in own else SMALL
+            yield name, LARGE if used in own else SMALL
 
 
 def describe_cities(world: World) -> None:
@@ -199,7 +236,7 @@ def _place(world: World, city: City, largest: set[int], seat_of: str | None) -> 
         return f"{' and '.join(ranks)} of {country}{where}"
     if city.country != "US":
         return f"city in {country}"
-    state = world.label(f"state:US-{city.state}")
+    state, country = world.label(f"state:US-{city.state}"), "United States"
     if seat_of:
         return f"capital of {state}, {country}"
     kind = BOROUGHS.get(world.label(f"city:{city.number}")) if city.state == "NY" else None

@@ -87,6 +87,15 @@ def zone_city(zone: str) -> str:
     return str(named or zone.rsplit("/", 1)[-1].replace("_", " "))
 
 
+def place_names(code: str) -> list[str]:
+    """Return the names of all countries and time zone cities in a language."""
+    spoken = locale(code)
+    if spoken is None:
+        return []
+    zones = [zone.get("city", "") for zone in spoken.time_zones.values()]
+    return [*spoken.territories.values(), *filter(None, zones)]
+
+
 def spoken_in(territory: str) -> dict[str, tuple[float, str | None]]:
     """Return the languages of a territory: percentage of speakers and official status."""
     found: dict[str, tuple[float, str | None]] = {}

@@ -16,10 +16,12 @@ from tools.world.country_names import (
     plural,
 )
 from tools.world.model import Entity, World
-from tools.world.names import ENGLISH, EQUAL, NATIVE, SMALL, Names, script, split_brackets
+from tools.world.names import ENGLISH, EQUAL, NATIVE, Names, script, split_brackets
 from tools.world.sources import Country, countries, information
 from tools.world.words import listed, people, the
 
+CONGOS = ("CD", "CG")
+"""What stands in brackets behind their names in CLDR are their capitals."""
 BASE_WEIGHT = 5_000
 """A country is named more often than a city of as many people."""
 
@@ -40,9 +42,9 @@ def _names(country: Country) -> Names:
     names.sure(_demonyms(iso), ENGLISH)
     for name, share in territory_names(iso, ["en", *facts.official_languages(iso)]):
         parts = split_brackets(name)
-        names.add(parts[:1] if iso in TERRITORIES else parts, share)
+        names.add(parts[:1] if iso in TERRITORIES or iso in CONGOS else parts, share)
     for spelling in _spellings(iso):
-        names.add([spelling], NATIVE if script(spelling) == "LATIN" else SMALL)
+        names.add([spelling], NATIVE)
     return names
 
 

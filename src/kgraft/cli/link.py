@@ -7,13 +7,19 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from kgraft.cli.output import AsJson, GraphOption, console, print_json
 from kgraft.errors import BadInput
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from kgraft.graph import Graph
     from kgraft.link import Link
+
+SMALLEST = 0.005  # score of a runner-up that is worth a line
+ROOM = 48  # characters of a description in a table
 
 
 def link(
@@ -54,7 +60,7 @@ def link(
     if as_json:
         print_json({"text": text, "links": [_as_object(link) for link in links]})
     elif links:
-        _print(opened, text, links, facts)
+        print_links(console(), opened, text, links, facts=facts)
     else:
         console().print("no name of the graph was found")
     if not links:
@@ -65,30 +71,41 @@ def _as_object(link: Link) -> dict[str, object]:
     return {"entity": link.entity.id, "score": link.score, **asdict(link)}
 
 
-def _print(graph: Graph, text: str, links: list[Link], facts: int) -> None:
+def print_links(out: Console, graph: Graph, text: str, links: list[Link], *, facts: int) -> None:
+    """Print a text with its links, their runners-up, and what the graph knows of each entity."""
     from rich.table import Table
 
-    out = console()
     out.print(_marked(text, links))
-    table = Table("mention", "means", "score", "runners-up", box=None, header_style="dim")
+    out.print()
+    table = Table("mention", "score", "means", "or rather", box=None, header_style="dim")
     for link in links:
-        others = " · ".join(
-            f"{other.entity.label} [dim]({other.entity.description[:40]})[/] {other.score:.2f}"
-            for other in link.candidates[1:3]
-        )
-        means = f"[bold green]{link.entity.label}[/] [cyan]{link.entity.id}[/]"
-        table.add_row(link.surface, means, f"{link.score:.2f}", others or "[dim]none[/]")
+        means = f"[bold green]{escape(link.entity.label)}[/]  {_short(link.entity.description)}"
+        table.add_row(escape(link.surface), f"{link.score:.2f}", means, _runners_up(link))
     out.print(table)
+    if facts:
+        out.print()
     for entity in {link.entity.id: link.entity for link in links}.values() if facts else ():
-        known = graph.card(entity, limit=facts)
-        out.print(f"[bold]{entity.label}[/]  [dim]{entity.description}[/]")
-        for sentence in known.sentences():
-            out.print(f"  • {sentence}")
+        sentences = graph.card(entity, limit=facts).sentences()
+        name = f"[bold]{escape(entity.label)}[/] [cyan]{escape(entity.id)}[/]"
+        out.print(f"{name}  [dim]{escape(' '.join(sentences))}[/]")
+
+
+def _runners_up(link: Link) -> str:
+    others = [
+        f"{other.score:.2f}  {escape(other.entity.label)}, {_short(other.entity.description)}"
+        for other in link.candidates[1:3]
+        if other.score >= SMALLEST
+    ]
+    return "\n".join(others)
+
+
+def _short(description: str) -> str:
+    """Return the first part of a description, which is all that a table has room for."""
+    first = description.partition(";")[0]
+    return escape(first if len(first) <= ROOM else first[: ROOM - 1].rstrip() + "…")
 
 
 def _marked(text: str, links: list[Link]) -> str:
-    from rich.markup import escape
-
     pieces, last = [], 0
     for link in links:
         pieces += [escape(text[last : link.start]), f"[bold green]{escape(link.surface)}[/]"]

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgraft.graph.columns import codepoints, flat, string_buffers
+from kgraft.graph.columns import codepoints, flat, narrow, string_buffers
 from kgraft.graph.fold import FoldedNames
 from kgraft.graph.hashing import HashIndex, distinct_hashes, hash_segments, multiplier
 from kgraft.progress import Progress, Silent
@@ -71,6 +71,8 @@ def _distinct(keys: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     encoded = pc.dictionary_encode(flat(keys))
     order = pc.sort_indices(encoded.dictionary).to_numpy()
     aliases = encoded.dictionary.take(pa.array(order))
+    if aliases.nbytes < 1 << 31:
+        aliases = aliases.cast(pa.string())
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     alias = rank[encoded.indices.to_numpy()]
@@ -95,7 +97,7 @@ def _candidates(
     order = np.lexsort((entity, -weight, row))
     size = np.bincount(row, minlength=aliases)
     return {
-        "aliases": pa.table({"start": np.cumsum(size) - size, "size": size.astype(np.int32)}),
+        "aliases": pa.table({"start": narrow(np.cumsum(size) - size), "size": narrow(size)}),
         "candidates": pa.table(
             {"entity": entity[order], "weight": weight[order].astype(np.float32)}
         ),
@@ -164,7 +166,7 @@ def _phrase_tables(phrases: _Phrases) -> dict[str, pa.Table]:
     index = HashIndex.build(keys)
     return {
         "phrases": pa.table({"hash": keys, "value": value.astype(np.uint32)}),
-        "phrase_buckets": pa.table({"start": index.buckets}),
+        "phrase_buckets": pa.table({"start": narrow(index.buckets)}),
     }
 
 
@@ -176,7 +178,7 @@ def _word_tables(phrases: _Phrases) -> dict[str, pa.Table]:
     word, alias = word[~again], alias[~again]
     keys, first = np.unique(word, return_index=True)
     return {
-        "words": pa.table({"hash": keys, "start": first.astype(np.int64)}),
-        "word_buckets": pa.table({"start": HashIndex.build(keys).buckets}),
+        "words": pa.table({"hash": keys, "start": narrow(first)}),
+        "word_buckets": pa.table({"start": narrow(HashIndex.build(keys).buckets)}),
         "postings": pa.table({"alias": alias}),
     }

@@ -153,12 +153,14 @@ class Aliases:
 
 def _leftmost_longest(first: np.ndarray, length: np.ndarray) -> np.ndarray:
     """Return which of the matches (sorted by first, then length) a scan from the left keeps."""
-    longest = np.append(first[1:] != first[:-1], True)[: len(first)]
-    rows = np.flatnonzero(longest)
-    kept, reached = [], 0
-    ends = (first[rows] + length[rows]).tolist()
-    for row, start, end in zip(rows.tolist(), first[rows].tolist(), ends, strict=True):
-        if start >= reached:
-            kept.append(row)
-            reached = end
-    return np.array(kept, np.int64)
+    rows = np.flatnonzero(np.append(first[1:] != first[:-1], True)[: len(first)])  # the longest
+    start, end = first[rows], first[rows] + length[rows]
+    reach = np.maximum.accumulate(end)
+    kept = np.append(True, start[1:] >= reach[:-1])[: len(rows)]  # clear of all before them
+    reached = 0
+    for row in np.flatnonzero(~kept).tolist():
+        if kept[row - 1]:
+            reached = end[row - 1]
+        if start[row] >= reached:
+            kept[row] = True
+    return rows[kept]

@@ -15,6 +15,8 @@ from kgraft.graph.folder import content_version, read_table, sha256
 from kgraft.graph.graph import Graph
 from kgraft.progress import Progress, Silent
 
+_SAMPLE = 200  # entities whose label is looked for in a text
+
 
 def check_graph(graph: Graph, progress: Progress | None = None) -> list[str]:
     """Return what is wrong with a graph, one line each; an empty list means that all is well."""
@@ -91,8 +93,9 @@ def _aliases(graph: Graph) -> Iterator[str]:
         yield "aliases: a candidate names an entity that is not there"
     if not np.array_equal(start, np.cumsum(size) - size) or size.sum() != len(candidates):
         yield "aliases: the candidates do not fit the aliases"
-    for row in np.linspace(0, len(start) - 1, min(100, len(start)), dtype=int).tolist():
-        found = graph.aliases.find(graph.aliases.keys[row])
-        if row not in found.alias.tolist():
-            yield f"aliases: {graph.aliases.keys[row]!r} is not found by the index"
-            break
+    rows = np.unique(np.linspace(0, len(graph.entities) - 1, _SAMPLE).astype(np.int64))
+    for entity in graph.entities_at(rows):
+        alias = graph.aliases.row(entity.label)
+        found = graph.aliases.find(entity.label, overlapping=True).alias
+        if alias is not None and alias not in found:
+            yield f"aliases: {entity.label!r} is not found in a text"

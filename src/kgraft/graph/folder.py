@@ -10,12 +10,13 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from kgraft.errors import BadGraph, BadInput, NotFound
@@ -60,14 +61,24 @@ def describe_file(path: Path) -> dict[str, Any]:
 
 
 def write_table(folder: Path, name: str, table: pa.Table) -> None:
-    """Write one table; numbers go into one batch, so that they map to one flat array."""
-    whole = not any(_has_text(column.type) for column in table.columns)
-    if whole:
-        table = table.combine_chunks()
+    """Write one table in batches of one size, so that equal content makes equal files.
+
+    Numbers go into one batch, so that they map to one flat array.
+    """
+    pieces: Iterable[pa.Table]
+    if any(_has_text(column.type) for column in table.columns):
+        pieces = (_copied(table.slice(first, _ROWS)) for first in range(0, len(table), _ROWS))
+    else:
+        pieces = [table.combine_chunks()]
     path = str(folder / f"{name}.arrow")
     with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        for batch in table.to_batches(max_chunksize=None if whole else _ROWS):
-            writer.write_batch(batch)
+        for piece in pieces:
+            writer.write_table(piece)
+
+
+def _copied(table: pa.Table) -> pa.Table:
+    """Return a table in one piece; a mere slice would be written with bytes of its neighbours."""
+    return table.take(pa.array(np.arange(len(table)))).combine_chunks()
 
 
 def _has_text(kind: pa.DataType) -> bool:

@@ -15,6 +15,7 @@ from kgraft.errors import NotFound
 from kgraft.graph.adjacency import Adjacency, Direction, TripleArrays, build_adjacency
 from kgraft.graph.aliases import Aliases
 from kgraft.graph.batches import SPLITS, Source, Split
+from kgraft.graph.cards import choose_facts
 from kgraft.graph.columns import flat, list_rows, numbers, take_rows
 from kgraft.graph.entity import Candidate, Card, Entity, Found, Mention, Neighbour, Relation
 from kgraft.graph.folder import Manifest, read_manifest, read_table
@@ -223,23 +224,27 @@ class Graph:
     ) -> list[Neighbour]:
         """Return the far ends of an entity's triples, in order of relation and number."""
         number = self._number(entity)
-        rows = np.arange(*np.concatenate(self.adjacency.spans(np.array([number]), direction)))
-        edges = self.adjacency.edges
+        rows = self._edge_rows(number, direction)
         if relation is not None:
-            rows = rows[edges[rows, 0] == self.relation(relation).index]
-        rows = rows[:limit]
-        out = (rows < self.adjacency.bounds[2 * number + 1]).tolist()
-        far = self.entities_at(edges[rows, 1])
-        return [
-            Neighbour(self.all_relations[r], e, "out" if leaves else "in")
-            for r, e, leaves in zip(edges[rows, 0].tolist(), far, out, strict=True)
-        ]
+            rows = rows[self.adjacency.edges[rows, 0] == self.relation(relation).index]
+        return self._neighbours(number, rows[:limit])
+
+    def _edge_rows(self, number: int, direction: Direction) -> np.ndarray:
+        first, last = self.adjacency.spans(np.array([number]), direction)
+        return np.arange(first[0], last[0])
+
+    def _neighbours(self, number: int, rows: np.ndarray) -> list[Neighbour]:
+        relation, other = self.adjacency.edges[rows].T
+        leaves = rows < self.adjacency.spans(np.array([number]), "out")[1]
+        ends = zip(relation.tolist(), self.entities_at(other), leaves.tolist(), strict=True)
+        return [Neighbour(self.all_relations[r], e, "out" if out else "in") for r, e, out in ends]
 
     def card(self, entity: Entity | str | int, *, limit: int = 20) -> Card:
-        """Return what the graph knows about an entity."""
+        """Return what the graph knows about an entity; each relation gets its turn."""
         found = entity if isinstance(entity, Entity) else self.entity(entity)
-        first, last = self.adjacency.spans(np.array([found.index]), "both")
-        return Card(found, tuple(self.neighbours(found, limit=limit)), int((last - first)[0]))
+        rows = self._edge_rows(found.index, "both")
+        chosen = choose_facts(self.adjacency, found.index, rows, limit)
+        return Card(found, tuple(self._neighbours(found.index, chosen)), len(rows))
 
     def subgraph(
         self, roots: Iterable[Entity | str | int], *, hops: int = 1, most: int = 100_000

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgraft.errors import BadInput
 from kgraft.graph.attributes import AttributeRows
 from kgraft.graph.batches import Origin, Refusals
 from kgraft.graph.columns import list_rows, lists_from_rows
@@ -50,6 +51,7 @@ class Registry:
 
     def declare(self, table: pa.Table, origin: Origin, refusals: Refusals) -> None:
         """Take rows that declare ids; one without an id, or with an id declared before, is bad."""
+        _refuse_reserved(table, origin)
         keep: list[int] = []
         numbers: list[int] = []
         misfits = set(_misfit_counts(table).tolist())
@@ -115,6 +117,14 @@ class Registry:
         place = np.full(len(self), -1, np.int64)
         place[number] = np.arange(len(number))
         return rows.take(pa.array(place, mask=place < 0))
+
+
+def _refuse_reserved(table: pa.Table, origin: Origin) -> None:
+    """Refuse the singular of a list column, which would be taken for an attribute later."""
+    for wrong, right in (("alias", "aliases"), ("type", "types")):
+        if wrong in table.column_names:
+            remedy = f"name it {right!r} and give a list, or choose another name"
+            raise BadInput(f"a column is named {wrong!r}", file=origin.file, remedy=remedy)
 
 
 def _padded(table: pa.Table, count: int) -> pa.Table:

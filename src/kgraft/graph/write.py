@@ -11,7 +11,7 @@ import pyarrow as pa
 from kgraft.graph.adjacency import Adjacency, TripleArrays, build_adjacency, sort_triples
 from kgraft.graph.alias_build import Names, build_aliases
 from kgraft.graph.batches import SPLITS
-from kgraft.graph.columns import list_rows, numbers
+from kgraft.graph.columns import list_rows, narrow, numbers
 from kgraft.graph.folder import (
     Manifest,
     content_version,
@@ -143,7 +143,7 @@ def _write_triples(folder: Path, triples: TripleArrays) -> None:
 
 
 def _write_adjacency(folder: Path, adjacency: Adjacency) -> None:
-    write_table(folder, "bounds", pa.table({"start": adjacency.bounds}))
+    write_table(folder, "bounds", pa.table({"start": narrow(adjacency.bounds)}))
     edges = pa.FixedSizeListArray.from_arrays(pa.array(adjacency.edges.ravel()), 2)
     write_table(folder, "edges", pa.table({"relation_other": edges}))
 
@@ -154,5 +154,5 @@ def _write_ids(folder: Path, ids: pa.ChunkedArray) -> int:
     index = HashIndex.build(hashes[order])
     columns = {"hash": index.keys, "entity": order.astype(np.int32)}
     write_table(folder, "ids", pa.table(columns))
-    write_table(folder, "id_buckets", pa.table({"start": index.buckets}))
+    write_table(folder, "id_buckets", pa.table({"start": narrow(index.buckets)}))
     return seed

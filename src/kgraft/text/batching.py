@@ -20,8 +20,8 @@ def length_batches(
     differ. Batches run from long to short, the same on every machine. With a `seed`, for
     training, items of equal length change places and the batches come in random order.
 
-    >>> length_batches(np.array([3, 9, 4, 3]), 9)
-    [array([1]), array([2, 0]), array([3])]
+    >>> length_batches(np.array([3, 9, 3, 3]), 10)
+    [array([1]), array([0, 2, 3])]
     """
     if token_budget < 1:
         raise BadInput(f"token_budget is {token_budget}", remedy="give 1 or more")

@@ -17,7 +17,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgraft.errors import BadInput
-from kgraft.graph.batches import Batch, Entities, Origin, Refusals, Relations, Split, Triples
+from kgraft.graph.batches import (
+    ENTITY_SCHEMA,
+    RELATION_SCHEMA,
+    Batch,
+    Entities,
+    Origin,
+    Refusals,
+    Relations,
+    Split,
+    Triples,
+)
 from kgraft.graph.columns import list_rows, lists_from_rows
 from kgraft.graph.readers.delimited import Columns, DelimitedFile
 from kgraft.graph.readers.stream import PACKERS
@@ -25,6 +35,7 @@ from kgraft.progress import Progress
 
 PARTS = ("head", "relation", "tail")
 LISTS = ("aliases", "types")
+_SYNONYMS = {"alias": "aliases", "type": "types"}
 TRIPLE_FILES: dict[str, Split] = {
     "train": "train",
     "triples": "train",
@@ -59,7 +70,8 @@ class TsvSource:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.files = triple_files(path) if path.is_dir() else {"triples": path}
-        self.unknown: Literal["refuse", "add", "drop"] = "refuse" if "entities" in self.files else "add"
+        declared = "entities" in self.files
+        self.unknown: Literal["refuse", "add", "drop"] = "refuse" if declared else "add"
         if not set(TRIPLE_FILES) & set(self.files):
             remedy = "add train.tsv or triples.tsv (head, relation, tail)"
             raise BadInput("no file of triples in this folder", file=str(path), remedy=remedy)
@@ -73,9 +85,9 @@ class TsvSource:
         for name, path in self.files.items():
             file = DelimitedFile(path, refusals, progress)
             if name == "entities":
-                yield from (Entities(*batch) for batch in _tables(file))
+                yield from (Entities(*batch) for batch in _tables(file, ENTITY_SCHEMA))
             elif name == "relations":
-                yield from (Relations(*batch) for batch in _tables(file))
+                yield from (Relations(*batch) for batch in _tables(file, RELATION_SCHEMA))
             else:
                 yield from _triples(file, TRIPLE_FILES[name])
 
@@ -91,19 +103,25 @@ def triple_files(folder: Path) -> dict[str, Path]:
     return found
 
 
-def _tables(file: DelimitedFile) -> Iterator[tuple[pa.Table, Origin]]:
+def _tables(file: DelimitedFile, schema: pa.Schema) -> Iterator[tuple[pa.Table, Origin]]:
     """Yield the rows of entities.tsv or relations.tsv as tables with typed columns."""
-    header = file.first
-    if header is None:
+    header = _header(file)
+    if not header:
         raise BadInput("the file is empty", file=str(file.path), remedy="give it a header line")
     if header.count("id") != 1 or len(set(header)) < len(header):
         raise _bad_header(file, "a column named id, and every name once")
     for block in file.columns(header=True):
         columns = {
-            name: _typed(file, name, column, block)
+            name: _typed(file, name, column, block) if name in schema.names else _text(file, column)
             for name, column in zip(header, block.columns, strict=True)
         }
         yield pa.table(columns), Origin(str(file.path), block.lines)
+
+
+def _header(file: DelimitedFile) -> list[str]:
+    names = file.first or []
+    plain = names if file.quoted else [unescape(name) for name in names]
+    return [_SYNONYMS.get(name, name) for name in plain]
 
 
 def _triples(file: DelimitedFile, split: Split) -> Iterator[Triples]:
@@ -115,12 +133,27 @@ def _triples(file: DelimitedFile, split: Split) -> Iterator[Triples]:
         raise _bad_header(file, "the columns head, relation and tail")
     places = [header.index(part) if named else k for k, part in enumerate(PARTS)]
     for block in file.columns(header=named):
-        head, relation, tail = (_text(file, block.columns[place]) for place in places)
+        block = _without_empty(file, Columns([block.columns[p] for p in places], block.lines))
+        head, relation, tail = (_text(file, column) for column in block.columns)
         yield Triples(head, relation, tail, Origin(str(file.path), block.lines), split)
 
 
+def _without_empty(file: DelimitedFile, block: Columns) -> Columns:
+    """Refuse the triples that lack a part."""
+    empty = np.zeros(len(block.lines), bool)
+    for column in block.columns:
+        empty |= pc.equal(column, "").to_numpy(zero_copy_only=False)
+    for row in np.flatnonzero(empty).tolist():
+        line = int(block.lines[row])
+        file.refusals.refuse("empty field", file=str(file.path), line=line, text=block.text(row))
+    if not empty.any():
+        return block
+    keep = pa.array(~empty)
+    return Columns([column.filter(keep) for column in block.columns], block.lines[~empty])
+
+
 def _bad_header(file: DelimitedFile, wanted: str) -> BadInput:
-    seen = " | ".join(file.first or [])[:200]
+    seen = " ".join(" | ".join(file.first or []).split())[:200]
     remedy = f"it needs {wanted}, separated by {'commas' if file.quoted else 'tabs'}"
     return BadInput(f"the header is: {seen}", file=str(file.path), line=1, remedy=remedy)
 
@@ -150,7 +183,7 @@ def _items(column: pa.Array) -> tuple[np.ndarray, pa.Array]:
 def _counts(file: DelimitedFile, column: pa.Array, block: Columns) -> pa.Array:
     """Parse numbers joined by `|`; an empty cell means that nothing was counted."""
     for row, text in enumerate(column.to_pylist()):
-        if text and not re.fullmatch(r"\d{1,18}(\|\d{1,18})*", text):
+        if text and not re.fullmatch(r"[0-9]{1,18}(\|[0-9]{1,18})*", text):
             file.refusals.refuse(
                 "name_counts are no numbers",
                 file=str(file.path),

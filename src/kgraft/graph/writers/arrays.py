@@ -9,7 +9,7 @@ import numpy as np
 
 from kgraft.errors import need
 from kgraft.graph.graph import Graph
-from kgraft.graph.writers.tsv import triple_ids, triple_parts
+from kgraft.graph.writers.tsv import escaped, triple_ids, triple_parts, write_lines
 from kgraft.progress import Progress
 
 if TYPE_CHECKING:
@@ -64,12 +64,14 @@ def write_edge_index(graph: Graph, path: Path, *, progress: Progress) -> None:
 
 
 def write_pykeen(graph: Graph, folder: Path, *, progress: Progress) -> None:
-    """Write train.txt, valid.txt and test.txt as PyKEEN's `PathDataset` reads them: no header."""
+    """Write train.txt, valid.txt and test.txt as PyKEEN's `PathDataset` reads them: no header.
+
+    Tabs, line breaks and backslashes in ids are escaped as in our TSV.
+    """
     progress.start("writing triples", len(graph.triples))
     for name, rows in triple_parts(graph):
         name = "train" if name == "triples" else name
         with (folder / f"{name}.txt").open("w", encoding="utf-8", newline="") as file:
             for columns in triple_ids(graph, rows):
-                for triple in zip(*(column.to_pylist() for column in columns), strict=True):
-                    file.write("\t".join(triple) + "\n")
+                write_lines(file, [escaped(column) for column in columns])
                 progress.advance(len(columns[0]))

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+
+from kgraft.errors import BadInput
 from kgraft.graph.graph import Graph
 from kgraft.graph.writers.tsv import ROWS, triple_ids, triple_parts
 from kgraft.progress import Progress
@@ -16,16 +20,12 @@ def write_jsonl(graph: Graph, path: Path, *, progress: Progress) -> None:
         ("relations", "relation", graph.relations),
         ("entities", "entity", graph.entities),
     )
-    with path.open("w", encoding="utf-8") as file:
+    with path.open("w", encoding="utf-8", newline="") as file:
         for name, kind, table in parts:
+            _refuse_kind(table, name)
             progress.start(f"writing {name}", len(table))
-            for batch in table.to_batches(max_chunksize=ROWS):
-                for row in batch.to_pylist():
-                    filled = {
-                        name: value for name, value in row.items() if value not in (None, "", [])
-                    }
-                    file.write(_line({"kind": kind, **filled}))
-                progress.advance(len(batch))
+            for row in _rows(table, progress):
+                file.write(_line({"kind": kind, **row}))
         progress.start("writing triples", len(graph.triples))
         for part, rows in triple_parts(graph):
             split = {} if part == "triples" else {"split": part}
@@ -36,8 +36,20 @@ def write_jsonl(graph: Graph, path: Path, *, progress: Progress) -> None:
                 progress.advance(len(columns[0]))
 
 
-def _filled(row: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in row.items() if value not in (None, "", [])}
+def _refuse_kind(table: pa.Table, name: str) -> None:
+    if "kind" in table.column_names:
+        reason = f"the {name} have a column 'kind', which has another meaning in JSON Lines"
+        raise BadInput(reason, remedy="export as tsv, parquet or ntriples")
+
+
+def _rows(table: pa.Table, progress: Progress) -> Iterator[dict[str, object]]:
+    """Yield what is filled of every row; the first keeps its empty texts, to name all columns."""
+    left_out: tuple[object, ...] = (None, [])
+    for batch in table.to_batches(max_chunksize=ROWS):
+        for row in batch.to_pylist():
+            yield {name: value for name, value in row.items() if value not in left_out}
+            left_out = (None, [], "")
+        progress.advance(len(batch))
 
 
 def _line(fields: dict[str, object]) -> str:

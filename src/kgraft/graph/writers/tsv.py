@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
@@ -27,16 +28,17 @@ def write_tsv(graph: Graph, folder: Path, *, progress: Progress) -> None:
         table = _without_empty_counts(table)
         progress.start(f"writing {name}", len(table))
         with (folder / f"{name}.tsv").open("w", encoding="utf-8", newline="") as file:
-            file.write("\t".join(table.column_names) + "\n")
+            names = escaped(pa.array(table.column_names, pa.string())).to_pylist()
+            file.write("\t".join(names) + "\n")
             for batch in table.to_batches(max_chunksize=ROWS):
-                _write_lines(file, [_cell(column) for column in batch.columns])
+                write_lines(file, [_cell(column) for column in batch.columns])
                 progress.advance(len(batch))
     progress.start("writing triples", len(graph.triples))
     for name, rows in triple_parts(graph):
         with (folder / f"{name}.tsv").open("w", encoding="utf-8", newline="") as file:
             file.write("head\trelation\ttail\n")
             for columns in triple_ids(graph, rows):
-                _write_lines(file, [_escaped(column) for column in columns])
+                write_lines(file, [escaped(column) for column in columns])
                 progress.advance(len(columns[0]))
 
 
@@ -65,20 +67,22 @@ def _without_empty_counts(table: pa.Table) -> pa.Table:
 
 def _cell(column: pa.Array) -> pa.Array:
     if not pa.types.is_list(column.type):
-        return _escaped(column)
-    items = _escaped(column.flatten().cast(pa.string()))
+        return escaped(column)
+    items = escaped(column.flatten().cast(pa.string()))
     items = pc.replace_substring(items, "|", "\\u007C")
     sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
     bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     return pc.binary_join(pa.ListArray.from_arrays(pa.array(bounds), items), "|")
 
 
-def _escaped(column: pa.Array) -> pa.Array:
+def escaped(column: pa.Array) -> pa.Array:
+    """Return texts with what would break a line or a cell escaped."""
     for character, escape in _ESCAPES:
         column = pc.replace_substring(column, character, escape)
     return column
 
 
-def _write_lines(file: object, columns: list[pa.Array]) -> None:
-    lines = columns[0] if len(columns) == 1 else pc.binary_join_element_wise(*columns, "\t")
-    file.write("".join(line + "\n" for line in lines.to_pylist()))  # type: ignore[attr-defined]
+def write_lines(file: IO[str], columns: list[pa.Array]) -> None:
+    """Write one line a row, tabs between the columns."""
+    lines = pc.binary_join_element_wise(*columns, "\t")
+    file.write("".join(line + "\n" for line in lines.to_pylist()))

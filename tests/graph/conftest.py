@@ -1,0 +1,71 @@
+"""Small graphs that the tests of this folder share."""
+
+import pytest
+from hypothesis import settings
+
+from kgraft.graph import Graph, build_graph
+from kgraft.graph.readers.tables import TablesSource
+
+settings.register_profile("kgraft", deadline=None)  # a busy machine is slow, which is no failure
+settings.load_profile("kgraft")
+
+
+def _entity(number, label, description, aliases=(), types=()):
+    texts = {"label": label, "description": description}
+    return {"id": f"Q{number}", **texts, "aliases": list(aliases), "types": list(types)}
+
+
+ENTITIES = [
+    _entity(1, "Paris", "capital of France", ["Lutetia", "City of Light"], ["city", "capital"]),
+    _entity(2, "Paris", "city in Texas", ["Paris, Texas"], ["city"]),
+    _entity(3, "Paris", "prince of Troy", ["Alexander"], ["person"]),
+    _entity(4, "France", "country in Europe", ["La France", "République française"], ["country"]),
+    _entity(5, "Germany", "country in Europe", ["Deutschland", "Allemagne"], ["country"]),
+    _entity(6, "Berlin", "capital of Germany", [], ["city", "capital"]),
+    _entity(7, "Texas", "state of the United States", ["Lone Star State"], ["state"]),
+    _entity(8, "United States", "country in North America", ["USA", "U.S."], ["country"]),
+    _entity(9, "Austin", "capital of Texas", [], ["city", "capital"]),
+    _entity(10, "Troy", "ancient city", ["Ilion"], ["city"]),
+    _entity(11, "Strasbourg", "city in France", ["Straßburg"], ["city"]),
+    _entity(12, "Nowhere", ""),
+]
+RELATIONS = [
+    {"id": "P36", "label": "capital of", "template": "[X] is the capital of [Y] ."},
+    {"id": "P131", "label": "located in", "description": "the place it lies in"},
+    {"id": "P47", "label": "borders", "aliases": ["next to"], "template": "[X] borders [Y] ."},
+]
+TRIPLES = [
+    ("Q1", "P36", "Q4", "train"),
+    ("Q6", "P36", "Q5", "train"),
+    ("Q9", "P36", "Q7", "valid"),
+    ("Q1", "P131", "Q4", "train"),
+    ("Q2", "P131", "Q7", "train"),
+    ("Q3", "P131", "Q10", "train"),
+    ("Q6", "P131", "Q5", "train"),
+    ("Q7", "P131", "Q8", "train"),
+    ("Q9", "P131", "Q7", "train"),
+    ("Q11", "P131", "Q4", "test"),
+    ("Q4", "P47", "Q5", "train"),
+    ("Q5", "P47", "Q4", "train"),
+]
+
+
+def _make_graph(tmp_path, triples, entities=None, relations=None):
+    target = tmp_path / f"graph{len(list(tmp_path.iterdir()))}"
+    build_graph(TablesSource(triples, entities, relations), target)
+    return Graph.open(target)
+
+
+@pytest.fixture(scope="session")
+def make_graph():
+    """Build a graph from rows: `make_graph(tmp_path, triples, entities=None, relations=None)`."""
+    return _make_graph
+
+
+@pytest.fixture
+def small(tmp_path):
+    """Twelve entities (three named Paris, Q12 without triples), three relations, three splits.
+
+    By number, entity Q1 is 0 and so on; relations are P36, P131, P47; 10 of 12 triples are train.
+    """
+    return _make_graph(tmp_path, TRIPLES, ENTITIES, RELATIONS)
