@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from benchmarks.harness import RESULTS, Benchmark
+from benchmarks.harness import RESULTS, Benchmark, Goal
 from benchmarks.synthetic_graph import SyntheticNames, write_synthetic
 
 SCALE = float(os.environ.get("KGRAFT_SCALE", "1"))
@@ -40,16 +40,16 @@ TSV files in a fresh process, wall clock and peak resident memory. open: in a fr
 `Graph.open` to the first entity by id, its neighbours, an entity by name and the mentions of one
 sentence; growth of resident memory over the imported package. sample_vs_gather: two hops, fan-out
 10 × 10, both directions, {ROOTS:,} roots, over `array[index]` of as many random elements of the
-array of neighbours, medians of {REPEATS} interleaved repeats. alias: {ALIASES:,} different names, leftmost-
-longest over {TEXT:,} characters of text in which one word in five belongs to a name; load is
-opening the graph and finding the names of one sentence in a fresh process.
+array of neighbours, medians of {REPEATS} interleaved repeats. alias: {ALIASES:,} different names,
+leftmost-longest over {TEXT:,} characters of text in which one word in five belongs to a name; load
+is opening the graph and finding the names of one sentence in a fresh process.
 alias_vs_daachorse: our characters per second over those of daachorse's leftmost-longest automaton
 of the same folded names on the folded text, without word boundaries, in the same process.
 """
 
 Measured = dict[str, Any]  # what a stage prints as JSON: numbers and lists of numbers
 
-GOALS = {
+GOALS: dict[str, Goal] = {
     "import_minutes": {"at_most": 5},
     "import_peak_gb": {"at_most": 8},
     "open_seconds": {"at_most": 0.5},

@@ -1,9 +1,12 @@
-"""Small graphs that the tests of this folder share."""
+"""Small graphs and alias tables that the tests of this folder share."""
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import settings
 
-from kgraft.graph import Graph, build_graph
+from kgraft.graph import Aliases, Graph, build_graph
+from kgraft.graph.alias_build import Names, build_aliases
 from kgraft.graph.readers.tables import TablesSource
 
 settings.register_profile("kgraft", deadline=None)  # a busy machine is slow, which is no failure
@@ -60,6 +63,22 @@ def _make_graph(tmp_path, triples, entities=None, relations=None):
 def make_graph():
     """Build a graph from rows: `make_graph(tmp_path, triples, entities=None, relations=None)`."""
     return _make_graph
+
+
+def _make_aliases(names, *, degree=None, counts=None):
+    texts, entities = (list(column) for column in zip(*names, strict=True)) if names else ([], [])
+    column = pa.chunked_array([texts[:3], texts[3:]], pa.string())
+    if degree is None:
+        degree = np.zeros(max(entities, default=0) + 1, np.int64)
+    seen = None if counts is None else np.array(counts, np.int64)
+    entity = np.array(entities, np.int32)
+    return Aliases(*build_aliases(Names(column, entity, seen), np.asarray(degree)))
+
+
+@pytest.fixture(scope="session")
+def make_aliases():
+    """Build aliases in memory: `make_aliases([(name, entity), …], degree=None, counts=None)`."""
+    return _make_aliases
 
 
 @pytest.fixture

@@ -140,7 +140,9 @@ class Refusals:
         self.reasons[kind] += 1
         if self.path is not None:
             if self._file is None:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
                 self._file = self.path.open("w", encoding="utf-8", errors="backslashreplace")
+            text = text.replace("\r", "\\r").replace("\n", "\\n")
             self._file.write(f"{file}:{'' if line is None else line}\t{reason}\t{text}\n")
 
     def leave_out(self, kind: str, count: int = 1) -> None:

@@ -50,6 +50,16 @@ _SOLO_BLOCKS = (
     (0xF900, 0xFAFF),  # Han compatibility
     (0x20000, 0x3FFFF),  # Han supplements
 )
+# Characters that leave no mark on the page, although their category does not say so.
+_INVISIBLE_BLOCKS = (
+    (0x115F, 0x1160),  # Hangul fillers
+    (0x17B4, 0x17B5),  # Khmer inherent vowels
+    (0x180B, 0x180F),  # Mongolian variation selectors
+    (0x3164, 0x3164),  # Hangul filler
+    (0xFE00, 0xFE0F),  # variation selectors
+    (0xFFA0, 0xFFA0),  # half-width Hangul filler
+    (0xE0100, 0xE01EF),  # variation selectors of Han
+)
 
 
 def _within(point: int, blocks: tuple[tuple[int, int], ...]) -> bool:
@@ -61,13 +71,13 @@ def _kind(point: int) -> Kind:
     category = unicodedata.category(character)
     if character.isspace() or category == "Cc" or point == 0x200B:
         return Kind.SPACE
-    if category == "Cf" or 0xFE00 <= point <= 0xFE0F:
+    if category == "Cf" or _within(point, _INVISIBLE_BLOCKS):
         return Kind.IGNORE
     if category[0] == "M":
         return Kind.ACCENT if 0x300 <= point <= 0x36F else Kind.EXTEND
     if 0x1160 <= point <= 0x11FF:  # Hangul vowels and trailing consonants
         return Kind.EXTEND
-    if category[0] in "LN" or category == "Pc":
+    if point not in _ALIKE and (category[0] in "LN" or category == "Pc"):
         return Kind.SOLO if _within(point, _SOLO_BLOCKS) else Kind.WORD
     return Kind.SOLO
 
@@ -77,10 +87,13 @@ def _fold(point: int) -> str:
         return "\ufffd"
     if point in _ALIKE:
         return _ALIKE[point]
-    folded = unicodedata.normalize("NFKD", chr(point)).casefold()
-    folded = unicodedata.normalize("NFKD", folded)
-    kept = "".join(c for c in folded if not (c.isspace() or 0x300 <= ord(c) <= 0x36F))
-    return kept or chr(point)
+    return _bare(_bare(chr(point)).casefold()) or chr(point)
+
+
+def _bare(text: str) -> str:
+    """Return the plain letters of a text: decomposed, without accents and spaces."""
+    plain = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in plain if not (c.isspace() or 0x300 <= ord(c) <= 0x36F))
 
 
 class _Characters:
@@ -236,5 +249,5 @@ def key(name: str) -> str:
     >>> key("  São  PAULO "), key("AT&T"), key("Straße")
     ('sao paulo', 'at & t', 'strasse')
     """
-    clean = name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return str(FoldedNames.of(pa.array([clean], pa.string())).keys()[0].as_py())
+    tokens = tokenise(codepoints(name))
+    return str(FoldedNames(tokens, np.array([0, len(tokens.start)])).keys()[0].as_py())

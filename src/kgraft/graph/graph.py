@@ -114,7 +114,7 @@ class Graph:
 
     def numbers_of(self, ids: Sequence[str] | pa.Array) -> np.ndarray:
         """Return the number of each entity id, -1 for one that is not in the graph."""
-        wanted = ids if isinstance(ids, pa.Array) else pa.array(ids, pa.string())
+        wanted = ids if isinstance(ids, pa.Array) else _strings(ids)
         index, entity = self._ids
         place = index.find(hash_strings(wanted, self.manifest.id_seed))
         found = np.where(place >= 0, entity[np.maximum(place, 0)], -1) if len(entity) else place
@@ -127,6 +127,9 @@ class Graph:
     def entity(self, which: str | int) -> Entity:
         """Return an entity by id or by number."""
         if isinstance(which, int | np.integer):
+            if not 0 <= which < self.manifest.entities:
+                known = f"numbers go from 0 to {self.manifest.entities - 1}"
+                raise NotFound(f"no entity has the number {which}; {known}")
             return self.entities_at([int(which)])[0]
         number = int(self.numbers_of([which])[0])
         if number < 0:
@@ -285,7 +288,7 @@ class Graph:
         from kgraft.graph.change import extend
         from kgraft.graph.readers.tables import TablesSource
 
-        source = source or TablesSource(triples or [], entities or [], relations)
+        source = source or TablesSource(triples, [] if entities is None else entities, relations)
         return extend(self, source, Path(target), progress=progress)
 
     def without(
@@ -308,3 +311,12 @@ class Graph:
             triples=triples,
             progress=progress,
         )
+
+
+def _strings(texts: Sequence[str]) -> pa.Array:
+    """Return texts as a column; half of a surrogate pair, which no id holds, becomes U+FFFD."""
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        whole = (t.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for t in texts)
+        return pa.array(list(whole), pa.string())

@@ -1,0 +1,193 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgraft.graph.columns import codepoints
+from kgraft.graph.fold import key, tokenise
+
+# Few letters, so that names overlap, begin alike and repeat.
+PIECES = ["a", "A", "á", "b", "c", "-", "東", "\u00ad", "\u0301", " ", " ", "  ", "\n"]
+PHRASE = st.lists(st.sampled_from(PIECES), max_size=10).map("".join)
+NAMES = st.lists(st.tuples(PHRASE, st.integers(0, 4)), max_size=12)
+TEXT = st.one_of(st.lists(st.sampled_from(PIECES), max_size=30).map("".join), st.text(max_size=20))
+
+
+def naive_find(text, names, *, overlapping):
+    """Try every run of tokens, from left to right, the longest first."""
+    keys = {key(name) for name, _ in names} - {""}
+    tokens = tokenise(codepoints(text))
+    start, end = tokens.start.tolist(), tokens.end.tolist()
+    forms = ["".join(map(chr, tokens.folded[a:b])) for a, b in pairwise(tokens.bounds)]
+    found, first = [], 0
+    while first < len(forms):
+        runs = [" ".join(forms[first:last]) for last in range(first + 1, len(forms) + 1)]
+        here = [(start[first], end[first + n], run) for n, run in enumerate(runs) if run in keys]
+        found += here if overlapping else here[-1:]
+        step = 1
+        if here and not overlapping:
+            step = len(here[-1][2].split(" "))
+        first += step
+    return found
+
+
+@pytest.mark.parametrize("overlapping", [False, True])
+def test_names_in_a_text_are_those_of_a_plain_search(make_aliases, overlapping):
+    @given(NAMES, TEXT)
+    def check(names, text):
+        aliases = make_aliases(names)
+        matches = aliases.find(text, overlapping=overlapping)
+        found = [(start, end, aliases.keys[alias]) for start, end, alias in matches]
+        assert found == naive_find(text, names, overlapping=overlapping)
+        assert len(matches) == len(found)
+        assert all(key(text[start:end]) == name for start, end, name in found)
+
+    check()
+
+
+def test_of_overlapping_names_the_leftmost_and_longest_is_found(make_aliases):
+    names = ["New York", "York", "New York City Council", "City", "City Hall", "Hall of"]
+    aliases = make_aliases([(name, 0) for name in names])
+    text = "New York City Hall of fame"
+    assert [text[start:end] for start, end, _ in aliases.find(text)] == ["New York", "City Hall"]
+    every = [text[start:end] for start, end, _ in aliases.find(text, overlapping=True)]
+    assert every == ["New York", "York", "City", "City Hall", "Hall of"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "surface"),
+    [
+        ("Straße", "die STRASSE!", "STRASSE"),
+        ("Istanbul", "in İstanbul.", "İstanbul"),
+        ("Zürich", "Zu\u0308rich\u00ad, CH", "Zu\u0308rich"),
+        ("東京", "大東京都", "東京"),
+        ("서울", "서울은", "서울"),
+        ("O'Neill", "Eugene O’Neill's", "O’Neill"),
+        ("Nuku'alofa", "in Nukuʻalofa", "Nukuʻalofa"),
+        ("Jean-Luc", "Jean – Luc", "Jean – Luc"),
+        ("New York", "New\u00a0\n York", "New\u00a0\n York"),
+        ("🇫🇷", "Vive la 🇫🇷!", "🇫🇷"),
+        ("fine", "a ﬁne day", "ﬁne"),
+        ("C++", "C++17 or C++", "C++"),
+    ],
+)
+def test_a_name_is_found_in_every_guise_at_its_own_offsets(make_aliases, name, text, surface):
+    aliases = make_aliases([(name, 0)])
+    found = [(text[start:end], end) for start, end, _ in aliases.find(text)]
+    assert found == [(surface, text.rindex(surface) + len(surface))] or name == "C++"
+    assert found[-1][0] == surface
+
+
+@pytest.mark.parametrize("text", ["Parisian", "xParis", "Paris_", "Paris1", "Pa ris", ""])
+def test_names_stand_at_word_boundaries(make_aliases, text):
+    assert list(make_aliases([("Paris", 0)]).find(text)) == []
+
+
+@pytest.mark.parametrize("names", [[], ["", " ", "\u00ad", "\u0301"]])
+def test_without_a_visible_name_nothing_is_found(make_aliases, names):
+    aliases = make_aliases([(name, 0) for name in names])
+    assert len(aliases) == 0
+    for text in ("", "a b", " \u00ad\u0301"):
+        assert list(aliases.find(text)) == list(aliases.find(text, overlapping=True)) == []
+        assert aliases.row(text) is None
+        assert aliases.starting_with(text).tolist() == aliases.with_words(text).tolist() == []
+    assert aliases.best(np.zeros(0, np.int64), 5) == []
+
+
+def test_invisible_names_do_not_hide_the_others(make_aliases):
+    aliases = make_aliases([("", 0), ("b", 1), ("\u00ad", 2), ("a", 3)])
+    assert list(aliases.keys) == ["a", "b"]
+    assert [aliases.candidates(row)[0].tolist() for row in (0, 1)] == [[3], [1]]
+
+
+def test_rows_are_those_of_the_sorted_keys(make_aliases):
+    @given(NAMES, PHRASE)
+    def check(names, name):
+        aliases = make_aliases(names)
+        keys = sorted({key(n) for n, _ in names} - {""})
+        assert list(aliases.keys) == keys
+        assert aliases.row(name) == (keys.index(key(name)) if key(name) in keys else None)
+
+    check()
+
+
+def test_aliases_by_prefix_and_by_words_are_those_of_a_plain_search(make_aliases):
+    @given(NAMES, PHRASE)
+    def check(names, query):
+        aliases = make_aliases(names)
+        wanted, keys = key(query), list(aliases.keys)
+        begun = [row for row, name in enumerate(keys) if wanted and name.startswith(wanted)]
+        assert aliases.starting_with(query).tolist() == begun
+        words = set(wanted.split())
+        held = [row for row, name in enumerate(keys) if words and words <= set(name.split())]
+        assert aliases.with_words(query).tolist() == held
+
+    check()
+
+
+def test_a_prefix_may_end_inside_a_word_or_behind_a_sign(make_aliases):
+    aliases = make_aliases([(n, 0) for n in ("AT&T", "Athens", "at", "\U0010ffff", "Bath")])
+    assert [aliases.keys[row] for row in aliases.starting_with("AT")] == ["at", "at & t", "athens"]
+    assert [aliases.keys[row] for row in aliases.starting_with("at &")] == ["at & t"]
+    assert [aliases.keys[row] for row in aliases.starting_with("\U0010ffff")] == ["\U0010ffff"]
+
+
+DEGREES = st.lists(st.integers(0, 3), min_size=5, max_size=5)
+
+
+def test_priors_follow_the_degrees_best_first(make_aliases):
+    @given(NAMES, DEGREES)
+    def check(names, degree):
+        aliases = make_aliases(names, degree=degree)
+        for row, name in enumerate(aliases.keys):
+            entities = sorted(
+                {entity for surface, entity in names if key(surface) == name},
+                key=lambda entity: (-degree[entity], entity),
+            )
+            total = sum(degree[entity] + 1 for entity in entities)
+            found, prior = aliases.candidates(row)
+            assert found.tolist() == entities
+            assert prior == pytest.approx([(degree[entity] + 1) / total for entity in entities])
+            assert prior.sum() == pytest.approx(1)
+
+    check()
+
+
+def test_priors_follow_the_counts_where_there_are_some(make_aliases):
+    """Paris: seen 6 + 1 times as entity 0 (label and alias), 1 as 1, never as 2."""
+    names = [("Paris", 0), ("Paris", 1), ("Paris", 2), ("PARIS", 0), ("Lutetia", 0)]
+    aliases = make_aliases(names, degree=[0, 50, 90], counts=[6, 1, 0, 1, 9])
+    entities, prior = aliases.candidates(aliases.row("paris"))
+    assert entities.tolist() == [0, 1, 2]
+    assert prior == pytest.approx([8 / 11, 2 / 11, 1 / 11])
+
+
+def test_priors_follow_the_degree_by_hand(make_aliases):
+    aliases = make_aliases([("Paris", 0), ("Paris", 1)], degree=[1, 6])
+    entities, prior = aliases.candidates(aliases.row("Paris"))
+    assert entities.tolist() == [1, 0]
+    assert prior == pytest.approx([7 / 9, 2 / 9])
+
+
+def test_best_takes_each_entity_once_by_its_heaviest_name(make_aliases):
+    @given(NAMES, DEGREES, st.integers(0, 4), st.data())
+    def check(names, degree, limit, data):
+        counts = [data.draw(st.integers(0, 3)) for _ in names]
+        aliases = make_aliases(names, degree=degree, counts=counts)
+        weight = {}
+        for (name, entity), count in zip(names, counts, strict=True):
+            if row := aliases.row(name), entity:
+                weight[row, entity] = weight.get((row, entity), 1) + count
+        rows = [row for row in range(len(aliases)) if row % 3 != 2]
+        ranked = sorted(
+            ((r, e) for r, e in weight if r in rows), key=lambda pair: (-weight[pair], *pair)
+        )
+        expected = {}
+        for row, entity in ranked:
+            expected.setdefault(entity, row)
+        found = aliases.best(np.array(rows, np.int64), limit)
+        assert found == list(expected.items())[:limit]
+
+    check()
