@@ -49,7 +49,7 @@ def progress_bar(quiet: bool = False) -> Iterator[Progress]:
         def _finish(self) -> None:
             if self.task is not None:
                 task = next(t for t in self.rich.tasks if t.id == self.task)
-                done = task.total if task.total is not None else max(task.completed, 1)
+                done = task.total or max(task.completed, 1)
                 self.rich.update(self.task, total=done, completed=done)
 
         def start(self, what: str, total: int | None = None) -> None:

@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgraft.graph.columns import codepoints
@@ -13,6 +13,12 @@ PIECES = ["a", "A", "á", "b", "c", "-", "東", "\u00ad", "\u0301", " ", " ", " 
 PHRASE = st.lists(st.sampled_from(PIECES), max_size=10).map("".join)
 NAMES = st.lists(st.tuples(PHRASE, st.integers(0, 4)), max_size=12)
 TEXT = st.one_of(st.lists(st.sampled_from(PIECES), max_size=30).map("".join), st.text(max_size=20))
+
+WORDS = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(" ".join)
+CROWDED = st.tuples(
+    st.lists(st.tuples(WORDS, st.just(0)), max_size=10),
+    st.lists(st.sampled_from("abc"), max_size=40).map(" ".join),
+)
 
 
 def naive_find(text, names, *, overlapping):
@@ -34,17 +40,16 @@ def naive_find(text, names, *, overlapping):
 
 
 @pytest.mark.parametrize("overlapping", [False, True])
-def test_names_in_a_text_are_those_of_a_plain_search(make_aliases, overlapping):
-    @given(NAMES, TEXT)
-    def check(names, text):
-        aliases = make_aliases(names)
-        matches = aliases.find(text, overlapping=overlapping)
-        found = [(start, end, aliases.keys[alias]) for start, end, alias in matches]
-        assert found == naive_find(text, names, overlapping=overlapping)
-        assert len(matches) == len(found)
-        assert all(key(text[start:end]) == name for start, end, name in found)
-
-    check()
+@given(named=st.one_of(CROWDED, st.tuples(NAMES, TEXT)))
+@settings(max_examples=100)
+def test_names_in_a_text_are_those_of_a_plain_search(make_aliases, overlapping, named):
+    names, text = named
+    aliases = make_aliases(names)
+    matches = aliases.find(text, overlapping=overlapping)
+    found = [(start, end, aliases.keys[alias]) for start, end, alias in matches]
+    assert found == naive_find(text, names, overlapping=overlapping)
+    assert len(matches) == len(found)
+    assert all(key(text[start:end]) == name for start, end, name in found)
 
 
 def test_of_overlapping_names_the_leftmost_and_longest_is_found(make_aliases):
@@ -70,14 +75,13 @@ def test_of_overlapping_names_the_leftmost_and_longest_is_found(make_aliases):
         ("New York", "New\u00a0\n York", "New\u00a0\n York"),
         ("🇫🇷", "Vive la 🇫🇷!", "🇫🇷"),
         ("fine", "a ﬁne day", "ﬁne"),
-        ("C++", "C++17 or C++", "C++"),
+        ("C++", "in C++.", "C++"),
     ],
 )
 def test_a_name_is_found_in_every_guise_at_its_own_offsets(make_aliases, name, text, surface):
     aliases = make_aliases([(name, 0)])
-    found = [(text[start:end], end) for start, end, _ in aliases.find(text)]
-    assert found == [(surface, text.rindex(surface) + len(surface))] or name == "C++"
-    assert found[-1][0] == surface
+    start = text.index(surface)
+    assert list(aliases.find(text)) == [(start, start + len(surface), 0)]
 
 
 @pytest.mark.parametrize("text", ["Parisian", "xParis", "Paris_", "Paris1", "Pa ris", ""])
@@ -102,57 +106,53 @@ def test_invisible_names_do_not_hide_the_others(make_aliases):
     assert [aliases.candidates(row)[0].tolist() for row in (0, 1)] == [[3], [1]]
 
 
-def test_rows_are_those_of_the_sorted_keys(make_aliases):
-    @given(NAMES, PHRASE)
-    def check(names, name):
-        aliases = make_aliases(names)
-        keys = sorted({key(n) for n, _ in names} - {""})
-        assert list(aliases.keys) == keys
-        assert aliases.row(name) == (keys.index(key(name)) if key(name) in keys else None)
-
-    check()
+@given(NAMES, PHRASE)
+def test_rows_are_those_of_the_sorted_keys(make_aliases, names, name):
+    aliases = make_aliases(names)
+    keys = sorted({key(n) for n, _ in names} - {""})
+    assert list(aliases.keys) == keys
+    assert aliases.row(name) == (keys.index(key(name)) if key(name) in keys else None)
 
 
-def test_aliases_by_prefix_and_by_words_are_those_of_a_plain_search(make_aliases):
-    @given(NAMES, PHRASE)
-    def check(names, query):
-        aliases = make_aliases(names)
-        wanted, keys = key(query), list(aliases.keys)
-        begun = [row for row, name in enumerate(keys) if wanted and name.startswith(wanted)]
-        assert aliases.starting_with(query).tolist() == begun
-        words = set(wanted.split())
-        held = [row for row, name in enumerate(keys) if words and words <= set(name.split())]
-        assert aliases.with_words(query).tolist() == held
-
-    check()
+@given(NAMES, PHRASE)
+def test_aliases_by_prefix_and_by_words_are_those_of_a_plain_search(make_aliases, names, query):
+    aliases = make_aliases(names)
+    wanted, keys = key(query), list(aliases.keys)
+    begun = [row for row, name in enumerate(keys) if wanted and name.startswith(wanted)]
+    assert aliases.starting_with(query).tolist() == begun
+    words = set(wanted.split())
+    words = {word for word in words if any(map(str.isalnum, word))} or words
+    held = [row for row, name in enumerate(keys) if words and words <= set(name.split())]
+    assert aliases.with_words(query).tolist() == held
 
 
 def test_a_prefix_may_end_inside_a_word_or_behind_a_sign(make_aliases):
-    aliases = make_aliases([(n, 0) for n in ("AT&T", "Athens", "at", "\U0010ffff", "Bath")])
-    assert [aliases.keys[row] for row in aliases.starting_with("AT")] == ["at", "at & t", "athens"]
-    assert [aliases.keys[row] for row in aliases.starting_with("at &")] == ["at & t"]
-    assert [aliases.keys[row] for row in aliases.starting_with("\U0010ffff")] == ["\U0010ffff"]
+    aliases = make_aliases([(n, 0) for n in ("AT&T", "atж", "Athens", "at", "Bath", "\U0010ffff")])
+
+    def begun(prefix):
+        return [aliases.keys[row] for row in aliases.starting_with(prefix)]
+
+    assert begun("AT") == ["at", "at & t", "athens", "atж"]
+    assert begun("at &") == ["at & t"]
+    assert begun("\U0010ffff") == ["\U0010ffff"]
 
 
 DEGREES = st.lists(st.integers(0, 3), min_size=5, max_size=5)
 
 
-def test_priors_follow_the_degrees_best_first(make_aliases):
-    @given(NAMES, DEGREES)
-    def check(names, degree):
-        aliases = make_aliases(names, degree=degree)
-        for row, name in enumerate(aliases.keys):
-            entities = sorted(
-                {entity for surface, entity in names if key(surface) == name},
-                key=lambda entity: (-degree[entity], entity),
-            )
-            total = sum(degree[entity] + 1 for entity in entities)
-            found, prior = aliases.candidates(row)
-            assert found.tolist() == entities
-            assert prior == pytest.approx([(degree[entity] + 1) / total for entity in entities])
-            assert prior.sum() == pytest.approx(1)
-
-    check()
+@given(NAMES, DEGREES)
+def test_priors_follow_the_degrees_best_first(make_aliases, names, degree):
+    aliases = make_aliases(names, degree=degree)
+    for row, name in enumerate(aliases.keys):
+        entities = sorted(
+            {entity for surface, entity in names if key(surface) == name},
+            key=lambda entity: (-degree[entity], entity),
+        )
+        total = sum(degree[entity] + 1 for entity in entities)
+        found, prior = aliases.candidates(row)
+        assert found.tolist() == entities
+        assert prior == pytest.approx([(degree[entity] + 1) / total for entity in entities])
+        assert prior.sum() == pytest.approx(1)
 
 
 def test_priors_follow_the_counts_where_there_are_some(make_aliases):
@@ -171,23 +171,20 @@ def test_priors_follow_the_degree_by_hand(make_aliases):
     assert prior == pytest.approx([7 / 9, 2 / 9])
 
 
-def test_best_takes_each_entity_once_by_its_heaviest_name(make_aliases):
-    @given(NAMES, DEGREES, st.integers(0, 4), st.data())
-    def check(names, degree, limit, data):
-        counts = [data.draw(st.integers(0, 3)) for _ in names]
-        aliases = make_aliases(names, degree=degree, counts=counts)
-        weight = {}
-        for (name, entity), count in zip(names, counts, strict=True):
-            if row := aliases.row(name), entity:
-                weight[row, entity] = weight.get((row, entity), 1) + count
-        rows = [row for row in range(len(aliases)) if row % 3 != 2]
-        ranked = sorted(
-            ((r, e) for r, e in weight if r in rows), key=lambda pair: (-weight[pair], *pair)
-        )
-        expected = {}
-        for row, entity in ranked:
-            expected.setdefault(entity, row)
-        found = aliases.best(np.array(rows, np.int64), limit)
-        assert found == list(expected.items())[:limit]
-
-    check()
+@given(NAMES, DEGREES, st.integers(0, 4), st.data())
+def test_best_takes_each_entity_once_by_its_heaviest_name(make_aliases, names, degree, limit, data):
+    counts = [data.draw(st.integers(0, 3)) for _ in names]
+    aliases = make_aliases(names, degree=degree, counts=counts)
+    weight = {}
+    for (name, entity), count in zip(names, counts, strict=True):
+        pair = aliases.row(name), entity
+        weight[pair] = weight.get(pair, 1) + count
+    rows = [row for row in range(len(aliases)) if row % 3 != 2]
+    ranked = sorted(
+        ((r, e) for r, e in weight if r in rows), key=lambda pair: (-weight[pair], *pair)
+    )
+    expected = {}
+    for row, entity in ranked:
+        expected.setdefault(entity, row)
+    found = aliases.best(np.array(rows, np.int64), limit)
+    assert found == list(expected.items())[:limit]

@@ -1,3 +1,111 @@
-def test_x(small, make_graph, tmp_path):
-    print(small, small.manifest, small.card("Q4").sentences(), small.search("paris"))
-    print(make_graph(tmp_path, [("a","r","b")]))
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgraft.graph import search as search_module
+from kgraft.graph.fold import key
+from kgraft.graph.search import search, search_nearby
+
+
+def ids(found):
+    return [item.entity.id for item in found]
+
+
+def test_namesakes_come_by_weight(small):
+    """Paris in France stands in two triples of the train split, the others in one."""
+    found = search(small, "PARIS")
+    assert [(item.entity.id, item.name, item.how) for item in found] == [
+        ("Q1", "paris", "name"),
+        ("Q2", "paris", "name"),
+        ("Q3", "paris", "name"),
+    ]
+
+
+def test_exact_names_come_before_prefixes_and_these_before_words(small):
+    found = search(small, "texas")
+    assert [(item.entity.id, item.name, item.how) for item in found] == [
+        ("Q7", "texas", "name"),
+        ("Q2", "paris , texas", "words"),
+    ]
+    assert [(item.name, item.how) for item in search(small, "stra")] == [("strasbourg", "prefix")]
+
+
+def test_words_are_found_in_any_order(small):
+    assert [(item.entity.id, item.how) for item in search(small, "star lone")] == [("Q7", "words")]
+
+
+def test_accents_and_case_make_no_difference(small):
+    assert ids(search(small, "republique FRANCAISE")) == ["Q4"]
+    assert ids(search(small, "STRASSBURG")) == ["Q11"]
+
+
+@pytest.mark.parametrize("query", ["", " ", "\u00ad", "xyzzy", "paris xyzzy"])
+def test_what_is_not_there_is_not_found(small, query):
+    assert search(small, query) == []
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 3])
+def test_no_more_than_the_limit(small, limit):
+    assert ids(search(small, "paris", limit=limit)) == ["Q1", "Q2", "Q3"][:limit]
+
+
+def test_of_very_many_prefixes_the_first_are_weighed(small, monkeypatch):
+    monkeypatch.setattr(search_module, "_MOST", 1)
+    assert [item.name for item in search(small, "a")] == ["alexander"]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("Strasburg", ["Q11"]),
+        ("Pariss", ["Q1", "Q2", "Q3"]),
+        ("Deutschlandia", ["Q5"]),
+        ("Gen", []),
+        ("Ge", []),
+        ("", []),
+    ],
+)
+def test_a_name_like_another_is_nearby(small, name, found):
+    """By the longest beginning that some name has, if that is three letters or more."""
+    assert ids(search_nearby(small, name)) == found
+
+
+NAME = st.text("abA ", min_size=1, max_size=5)
+ENTITIES = st.lists(st.lists(NAME, min_size=1, max_size=3), min_size=1, max_size=6)
+
+
+def naive_search(entities, degree, query, limit):
+    """Compare the key of every name with the query's; of an entity the heaviest name counts."""
+    wanted = key(query)
+    stages = (
+        ("name", lambda name: name == wanted),
+        ("prefix", lambda name: name.startswith(wanted)),
+        ("words", lambda name: set(wanted.split()) <= set(name.split())),
+    )
+    found = {}
+    for how, fits in stages:
+        pairs = {(key(n), e) for e, names in enumerate(entities) for n in names if key(n)}
+        hits = sorted((-degree[e], name, e) for name, e in pairs if wanted and fits(name))
+        for _, name, entity in hits:
+            found.setdefault(entity, (name, how))
+    return [(entity, *how) for entity, how in found.items()][:limit]
+
+
+@given(ENTITIES, st.text("ab ", max_size=3), st.integers(1, 4), st.data())
+@settings(max_examples=15)
+def test_search_is_that_of_a_plain_loop(make_graph, entities, query, limit, data):
+    rows = [
+        {"id": str(number), "label": label, "aliases": aliases}
+        for number, (label, *aliases) in enumerate(entities)
+    ]
+    number = st.integers(0, len(rows) - 1).map(str)
+    triples = data.draw(st.lists(st.tuples(number, st.just("r"), number), max_size=5, unique=True))
+    degree = [sum((t[0] == r["id"]) + (t[2] == r["id"]) for t in triples) for r in rows]
+    with tempfile.TemporaryDirectory() as folder:
+        graph = make_graph(Path(folder), triples, rows)
+        found = search(graph, query, limit=limit)
+    expected = naive_search(entities, degree, query, limit)
+    assert [(item.entity.index, item.name, item.how) for item in found] == expected

@@ -381,3 +381,14 @@ class TestEveryEntity:
         linked = {end for head, _, tail in facts.all for end in (head, tail)}
         alone = {row["id"].split(":")[0] for row in rows if row["id"] not in linked}
         assert alone <= {"continent", "language"}
+
+
+def test_every_name_leads_to_its_entity(world):
+    rows = world.entities.select(["label", "aliases"]).to_pylist()
+    lost = [
+        name
+        for number, row in enumerate(rows[::7])
+        for name in (row["label"], *row["aliases"])
+        if number * 7 not in {candidate.entity.index for candidate in world.candidates(name)}
+    ]
+    assert lost == []

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from kgraft.cli.output import AsJson, GraphName, GraphOption, Quiet, console, print_json
 from kgraft.progress import progress_bar
@@ -64,7 +65,7 @@ def import_(
     """
     from kgraft.graph import Refusals, build_graph, open_source
 
-    refusals = Refusals(skip=skip_bad, path=out.with_name(out.name + ".refused.tsv"))
+    refusals = Refusals(skip=skip_bad, path=out.parent / f"{out.name}.refused.tsv")
     with progress_bar(quiet) as progress:
         manifest = build_graph(
             open_source(source, format=format, lang=lang),
@@ -79,11 +80,11 @@ def import_(
         print_json(manifest)
         return
     counts = f"{manifest.entities:,} entities, {manifest.relations:,} relations"
-    console().print(f"[green]{out}[/]: {counts}, {manifest.triples:,} triples")
+    console().print(f"[green]{escape(str(out))}[/]: {counts}, {manifest.triples:,} triples")
     for reason, count in manifest.left_out.items():
         console().print(f"  left out: {count:,} {reason}")
     for reason, count in manifest.refused.items():
-        console().print(f"  refused: {count:,} × {reason}; see {refusals.path}")
+        console().print(f"  refused: {count:,} × {reason}; see {escape(str(refusals.path))}")
 
 
 @app.command()
@@ -107,13 +108,13 @@ def _info_table(graph: Graph) -> object:
     facts = asdict(graph.manifest)
     files = facts.pop("files")
     table = Table(show_header=False, box=None, padding=(0, 2))
-    table.add_row("[bold]folder[/]", str(graph.folder))
+    table.add_row("[bold]folder[/]", escape(str(graph.folder)))
     for key, value in facts.items():
         if isinstance(value, dict):
             value = ", ".join(f"{name} {count:,}" for name, count in value.items() if count)
         shown = f"{value:,}" if isinstance(value, int) else value
         if shown not in ("", "0"):
-            table.add_row(f"[bold]{key.replace('_', ' ')}[/]", shown)
+            table.add_row(f"[bold]{key.replace('_', ' ')}[/]", escape(shown))
     table.add_row("[bold]size[/]", f"{sum(f['bytes'] for f in files.values()) / 1e6:,.1f} MB")
     return table
 
@@ -122,7 +123,7 @@ def _info_table(graph: Graph) -> object:
 def show(
     entity: Annotated[str, typer.Argument(help="Id or name of an entity.")],
     graph: GraphOption = "world",
-    facts: Annotated[int, typer.Option(help="How many facts to show.")] = 20,
+    facts: Annotated[int, typer.Option(min=0, help="How many facts or paths to show.")] = 20,
     to: Annotated[str | None, typer.Option(help="Show the paths to this entity instead.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -151,15 +152,15 @@ def show(
 def print_card(card: Card) -> None:
     """Print an entity's card."""
     entity, out = card.entity, console()
-    types = f"  [dim]{', '.join(entity.types)}[/]" if entity.types else ""
-    out.print(f"[bold]{entity.label}[/]  [cyan]{entity.id}[/]{types}")
+    types = f"  [dim]{escape(', '.join(entity.types))}[/]" if entity.types else ""
+    out.print(f"[bold]{escape(entity.label)}[/]  [cyan]{escape(entity.id)}[/]{types}")
     if entity.description:
-        out.print(f"  {entity.description}")
+        out.print(f"  {escape(entity.description)}")
     if entity.aliases:
         more = f" … ({len(entity.aliases)})" if len(entity.aliases) > 8 else ""
-        out.print(f"  [dim]also: {', '.join(entity.aliases[:8])}{more}[/]")
+        out.print(f"  [dim]also: {escape(', '.join(entity.aliases[:8]))}{more}[/]")
     for sentence in card.sentences():
-        out.print(f"  • {sentence}")
+        out.print(f"  • {escape(sentence)}")
     if card.facts > len(card.neighbours):
         out.print(f"  [dim]… {card.facts:,} facts in all[/]")
 
@@ -169,11 +170,9 @@ def _show_paths(graph: Graph, paths: list[GraphPath], as_json: bool) -> None:
     if as_json:
         shown = [{**asdict(p), "words": words} for p, words in zip(paths, lines, strict=True)]
         print_json(shown)
-    for line in [] if as_json else lines:
-        console().print(line)
+    for line in [] if as_json else lines or ["no path of up to three triples"]:
+        console().print(escape(line))
     if not paths:
-        if not as_json:
-            console().print("no path of up to three triples")
         raise typer.Exit(1)
 
 
@@ -190,7 +189,7 @@ def _path_words(graph: Graph, path: GraphPath) -> str:
 def search(
     words: Annotated[str, typer.Argument(help="A name, the beginning of one, or words of one.")],
     graph: GraphOption = "world",
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many to show.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to show.")] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Search entities by name: exact, by prefix, by words in any order.
@@ -208,10 +207,11 @@ def search(
         table = Table("entity", "label", "found by", "description", box=None)
         for hit in found:
             how = f"{hit.how}: {hit.name}"
-            table.add_row(hit.entity.id, hit.entity.label, how, hit.entity.description)
+            cells = (hit.entity.id, hit.entity.label, how, hit.entity.description)
+            table.add_row(*map(escape, cells))
         console().print(table)
     else:
-        console().print(f"nothing is named like {words!r}")
+        console().print(escape(f"nothing is named like {words!r}"))
     if not found:
         raise typer.Exit(1)
 
@@ -222,6 +222,7 @@ def export(
     graph: GraphName = "world",
     format: ExportFormat = None,
     quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Export a graph for other programs, or to import it again.
 
@@ -235,7 +236,10 @@ def export(
 
     with progress_bar(quiet) as progress:
         written = export_graph(Graph.open(graph), out, format=format, progress=progress)
-    console().print(f"[green]{out}[/]: written as {written}")
+    if as_json:
+        print_json({"out": str(out), "format": written})
+        return
+    console().print(f"[green]{escape(str(out))}[/]: written as {written}")
 
 
 @app.command()
@@ -250,8 +254,8 @@ def check(graph: GraphName = "world", quiet: Quiet = False, as_json: AsJson = Fa
         print_json({"graph": str(opened.folder), "problems": problems})
     else:
         for problem in problems:
-            console().print(f"[red]{problem}[/]")
+            console().print(f"[red]{escape(problem)}[/]")
         if not problems:
-            console().print(f"[green]{opened.folder}[/]: all is well")
+            console().print(f"[green]{escape(str(opened.folder))}[/]: all is well")
     if problems:
         raise typer.Exit(1)

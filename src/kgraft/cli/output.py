@@ -20,7 +20,7 @@ NARROWEST = 100  # columns where the output is no terminal
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 GraphName = Annotated[
-    str, typer.Argument(help="A graph's folder, or a built-in graph.", metavar="[GRAPH]")
+    str, typer.Argument(help="A graph's folder, or a built-in graph.", metavar="GRAPH")
 ]
 GraphOption = Annotated[
     str, typer.Option("--graph", "-g", help="A graph's folder, or a built-in graph.")
@@ -34,22 +34,31 @@ class OneLineErrors(TyperGroup):
         """Run the command; with --debug errors keep their trace."""
         try:
             return super().invoke(ctx)
-        except KgraftError as error:
-            if ctx.params.get("debug"):
+        except (KgraftError, OSError) as error:
+            if ctx.params.get("debug") or isinstance(error, BrokenPipeError):
                 raise
-            print(f"kgraft: {error}", file=sys.stderr)
+            print(f"kgraft: {_line(error)}", file=sys.stderr)
             raise typer.Exit(2) from error
         except KeyboardInterrupt as interrupt:
             print("kgraft: interrupted; nothing half-written is left", file=sys.stderr)
             raise typer.Exit(130) from interrupt
 
 
+def _line(error: KgraftError | OSError) -> str:
+    """Say in one line what went wrong: ours do, the system's name a file and a reason."""
+    if isinstance(error, KgraftError) or error.strerror is None:
+        return str(error)
+    return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+
+
 def console() -> Console:
-    """Return the console for results; wide enough where the output is a file or a pipe."""
+    """Return the console for results; a file or a pipe gets wide tables and unbroken lines."""
     from rich.console import Console
 
-    made = Console(highlight=False)
-    return made if made.is_terminal else Console(highlight=False, width=max(made.width, NARROWEST))
+    made = Console(highlight=False, emoji=False)  # `:b:` in an id is no emoji
+    if not made.is_terminal:
+        made.width, made.soft_wrap = max(made.width, NARROWEST), True
+    return made
 
 
 def print_json(value: object) -> None:

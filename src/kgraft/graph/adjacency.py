@@ -73,12 +73,10 @@ def sort_triples(triples: TripleArrays, entities: int, relations: int) -> Triple
     """Sort by head, relation, tail, split, and drop triples that stand twice in one split."""
     order = [(triples.head, entities), (triples.relation, relations), (triples.tail, entities)]
     head, relation, tail, split = _sorted_columns([*order, (triples.split, 4)])
-    new = np.ones(len(head), bool)
+    new = np.zeros(len(head), bool)
+    new[:1] = True
     for column in (head, relation, tail, split):
-        if column is head:
-            new[1:] = head[1:] != head[:-1]
-        else:
-            new[1:] |= column[1:] != column[:-1]
+        new[1:] |= column[1:] != column[:-1]
     return TripleArrays(head, relation, tail, split.astype(np.int8)).take(new)
 
 

@@ -90,19 +90,23 @@ class Aliases:
         return np.arange(first, beyond)
 
     def with_words(self, words: str) -> np.ndarray:
-        """Return the rows of aliases that hold all the words, in any order."""
-        hashes = np.unique(HashedTokens.of(words, self.seed).hash)
-        places = self._words.find(hashes)
+        """Return the rows of aliases that hold all the words in any order; signs do not count."""
+        tokens = HashedTokens.of(words, self.seed)
+        spans = zip(tokens.start.tolist(), tokens.end.tolist(), strict=True)
+        signs = np.array([not any(map(str.isalnum, words[a:b])) for a, b in spans], bool)
+        hashes = tokens.hash if signs.all() else tokens.hash[~signs]
+        places = self._words.find(np.unique(hashes))
         if not len(places) or (places < 0).any():
             return np.zeros(0, np.int64)
-        ends = np.append(self._word_start[1:], len(self._postings))
-        spans = sorted((int(ends[p] - self._word_start[p]), int(p)) for p in places)
-        found: np.ndarray | None = None
-        for _, place in spans:
-            rows = self._postings[self._word_start[place] : ends[place]]
-            found = rows if found is None else np.intersect1d(found, rows, assume_unique=True)
-        assert found is not None
-        return found.astype(np.int64)
+        rarest, *others = sorted((self._holders(place) for place in places.tolist()), key=len)
+        for rows in others:
+            rarest = np.intersect1d(rarest, rows, assume_unique=True)
+        return rarest.astype(np.int64)
+
+    def _holders(self, word: int) -> np.ndarray:
+        last = word + 1 == len(self._word_start)
+        end = len(self._postings) if last else self._word_start[word + 1]
+        return self._postings[self._word_start[word] : end]
 
     def best(self, aliases: np.ndarray, limit: int) -> list[tuple[int, int]]:
         """Return (entity, alias) of the heaviest candidates of many aliases, each entity once."""

@@ -73,7 +73,9 @@ def _new(rows: np.ndarray, known: np.ndarray, number: np.ndarray, values: pa.Arr
 
 def _lists(rows: np.ndarray, number: np.ndarray, values: pa.Array, count: int) -> pa.Array:
     order = rows[np.argsort(number[rows], kind="stable")]
-    return lists_from_rows(number[order], values.take(pa.array(order)), count)
+    lists = lists_from_rows(number[order], values.take(pa.array(order)), count)
+    given = np.bincount(number[order], minlength=count) > 0
+    return pc.if_else(pa.array(given), lists, pa.scalar(None, lists.type))
 
 
 def _single(rows: np.ndarray, number: np.ndarray, values: pa.Array, count: int) -> pa.Array:

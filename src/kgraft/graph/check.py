@@ -20,7 +20,7 @@ _SAMPLE = 200  # entities whose label is looked for in a text
 
 def check_graph(graph: Graph, progress: Progress | None = None) -> list[str]:
     """Return what is wrong with a graph, one line each; an empty list means that all is well."""
-    progress = progress or Silent()
+    graph, progress = Graph(graph.folder, graph.manifest), progress or Silent()  # all splits
     progress.start("checksums", len(graph.manifest.files))
     problems = list(_checksums(graph, progress))
     if problems:
@@ -93,7 +93,8 @@ def _aliases(graph: Graph) -> Iterator[str]:
         yield "aliases: a candidate names an entity that is not there"
     if not np.array_equal(start, np.cumsum(size) - size) or size.sum() != len(candidates):
         yield "aliases: the candidates do not fit the aliases"
-    rows = np.unique(np.linspace(0, len(graph.entities) - 1, _SAMPLE).astype(np.int64))
+    count = len(graph.entities)
+    rows = np.unique(np.linspace(0, count - 1, min(_SAMPLE, count)).astype(np.int64))
     for entity in graph.entities_at(rows):
         alias = graph.aliases.row(entity.label)
         found = graph.aliases.find(entity.label, overlapping=True).alias

@@ -21,8 +21,8 @@ def string_buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
 
 def strings_from_buffers(data: np.ndarray, bounds: np.ndarray) -> pa.Array:
     """Return a string array from UTF-8 bytes and bounds: the inverse of `string_buffers`."""
-    buffers = [None, pa.py_buffer(bounds.astype(np.int64)), pa.py_buffer(data)]
-    return pa.LargeStringArray.from_buffers(len(bounds) - 1, *buffers[1:])
+    offsets = pa.py_buffer(bounds.astype(np.int64))
+    return pa.LargeStringArray.from_buffers(len(bounds) - 1, offsets, pa.py_buffer(data))
 
 
 def codepoints(text: str) -> np.ndarray:
@@ -31,7 +31,7 @@ def codepoints(text: str) -> np.ndarray:
     >>> codepoints("aé😀").tolist()
     [97, 233, 128512]
     """
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
 def strings_from_codepoints(points: np.ndarray, bounds: np.ndarray) -> pa.Array:
@@ -65,8 +65,10 @@ def take_rows(table: pa.Table, rows: np.ndarray) -> pa.Table:
     begins = np.cumsum([0, *(len(batch) for batch in batches)])
     piece = np.searchsorted(begins, rows, side="right") - 1
     order = np.argsort(piece, kind="stable")
+    pieces, first = np.unique(piece[order], return_index=True)
     taken = [
-        batches[k].take(pa.array(rows[piece == k] - begins[k])) for k in np.unique(piece).tolist()
+        batches[k].take(pa.array(rows[part] - begins[k]))
+        for k, part in zip(pieces.tolist(), np.split(order, first[1:]), strict=False)
     ]
     joined = pa.Table.from_batches(taken, table.schema).combine_chunks()
     return joined if (np.diff(order) > 0).all() else joined.take(pa.array(np.argsort(order)))

@@ -92,5 +92,5 @@ class Card:
     facts: int  # how many there are
 
     def sentences(self) -> list[str]:
-        """Return the facts in words."""
-        return [neighbour.words(self.entity.label) for neighbour in self.neighbours]
+        """Return the facts in words, each once."""
+        return list(dict.fromkeys(near.words(self.entity.label) for near in self.neighbours))

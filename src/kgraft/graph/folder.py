@@ -6,8 +6,10 @@ name that takes its final name in one step, so a crash leaves no graph or a whol
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
+import operator
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -130,7 +132,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise BadGraph(f"{folder} is no graph (it has no {MANIFEST}); {remedy}")
     try:
         stored = json.loads(path.read_text("utf-8"))
-        number = stored["format"]
+        number = operator.index(stored["format"])
     except (ValueError, KeyError, TypeError) as error:
         raise BadGraph(f"{path} is damaged ({error}); import the graph again") from error
     if number != FORMAT:
@@ -140,10 +142,21 @@ def read_manifest(folder: Path) -> Manifest:
         )
     try:
         manifest = Manifest(**stored)
+        _verify_kinds(manifest)
     except TypeError as error:
         raise BadGraph(f"{path} is damaged ({error}); import the graph again") from error
     _verify_sizes(folder, manifest)
     return manifest
+
+
+def _verify_kinds(manifest: Manifest) -> None:
+    for name, value in vars(Manifest(0, 0, 0, {}, "")).items():
+        found = getattr(manifest, name)
+        if type(found) is not type(value):
+            raise TypeError(f"{name} is {found!r}")
+    for name, facts in manifest.files.items():
+        if not isinstance(facts, dict) or not {"bytes", "sha256"} <= facts.keys():
+            raise TypeError(f"no size and checksum of {name}")
 
 
 def _verify_sizes(folder: Path, manifest: Manifest) -> None:
@@ -194,7 +207,7 @@ def _install(partial: Path, target: Path, *, overwrite: bool) -> None:
 
 def _sweep(target: Path) -> None:
     """Remove what a killed import of the same target has left; put back a graph it set aside."""
-    for left in target.parent.glob(f"{target.name}.partial-*"):
+    for left in target.parent.glob(f"{glob.escape(target.name)}.partial-*"):
         writer = left.name.removesuffix("-old").rpartition("-")[2]
         if writer.isdigit() and not _alive(int(writer)):
             if left.name.endswith("-old") and not target.exists():

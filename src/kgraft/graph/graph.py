@@ -21,6 +21,7 @@ from kgraft.graph.entity import Candidate, Card, Entity, Found, Mention, Neighbo
 from kgraft.graph.folder import Manifest, read_manifest, read_table
 from kgraft.graph.hashing import HashIndex, hash_strings
 from kgraft.graph.paths import GraphPath, Subgraph, paths_between, subgraph
+from kgraft.graph.search import search, search_nearby
 from kgraft.progress import Progress
 
 BUILT_IN = Path(__file__).parent.parent / "data"
@@ -190,14 +191,12 @@ class Graph:
         found = self.find(which)
         if found:
             return found[0]
-        near = ", ".join(f"{f.entity.label} ({f.entity.id})" for f in self.search(which, limit=3))
+        near = ", ".join(f"{f.entity.label} ({f.entity.id})" for f in search_nearby(self, which))
         hint = f"did you mean {near}?" if near else "try: kgraft graph search WORDS"
         raise NotFound(f"nothing in the graph is named {which!r}; {hint}")
 
     def search(self, query: str, *, limit: int = 10) -> list[Found]:
         """Search names: the exact one, then those that begin so, then those with its words."""
-        from kgraft.graph.search import search
-
         return search(self, query, limit=limit)
 
     def mentions(

@@ -95,7 +95,6 @@ def paths_between(
         return []
     near, far = (_Edges.of(adjacency, np.array([e])) for e in (start, end))
     near, far = (edges.take(edges.source != edges.target) for edges in (near, far))
-    degree = adjacency.degree()
     found: list[GraphPath] = []
     chains = [[near.take(near.target == end)]]
     if longest > 1:
@@ -103,26 +102,30 @@ def paths_between(
         outer = far.take(far.target != start).reverse()
         chains.append(_join(inner, outer))
         if longest > 2:
-            middle = _middle(adjacency, inner, outer, {start, end})
+            middle = _middle(adjacency, inner, outer)
             chains.append(_join3(inner, middle, outer))
     for chain in chains:
         if len(found) < limit:
-            found += _paths(chain, degree, limit - len(found))
+            found += _paths(adjacency, chain, limit - len(found))
     return found
 
 
-def _middle(adjacency: Adjacency, inner: _Edges, outer: _Edges, ends: set[int]) -> _Edges:
+def _middle(adjacency: Adjacency, inner: _Edges, outer: _Edges) -> _Edges:
     """Return the edges from an entity beside the start to one beside the end."""
     left, right = np.unique(inner.target), np.unique(outer.source)
-    degree, other = (np.subtract(*adjacency.spans(part, "both")[::-1]) for part in (left, right))
+    degree, other = (_degree(adjacency, part) for part in (left, right))
     turned = other.sum() < degree.sum()
     sources, targets, costs = (right, left, other) if turned else (left, right, degree)
     order = np.argsort(costs, kind="stable")  # the rarest entities first, hubs while there is room
     room = np.cumsum(costs[order]) <= _MOST_EDGES
     edges = _Edges.of(adjacency, np.sort(sources[order[room]]))
-    keep = np.isin(edges.target, targets) & ~np.isin(edges.target, list(ends))
-    edges = edges.take(keep & (edges.source != edges.target))
+    edges = edges.take(np.isin(edges.target, targets) & (edges.source != edges.target))
     return edges.reverse() if turned else edges
+
+
+def _degree(adjacency: Adjacency, entities: np.ndarray) -> np.ndarray:
+    first, last = adjacency.spans(entities, "both")
+    return last - first
 
 
 def _pairs(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -141,16 +144,14 @@ def _join3(inner: _Edges, middle: _Edges, outer: _Edges) -> list[_Edges]:
     i, j = _pairs(inner.target, middle.source)
     left, between = inner.take(i), middle.take(j)
     i, j = _pairs(between.target, outer.source)
-    chain = [left.take(i), between.take(i), outer.take(j)]
-    simple = chain[0].target != chain[2].source
-    return [edges.take(simple) for edges in chain]
+    return [left.take(i), between.take(i), outer.take(j)]
 
 
-def _paths(chain: list[_Edges], degree: np.ndarray, limit: int) -> list[GraphPath]:
+def _paths(adjacency: Adjacency, chain: list[_Edges], limit: int) -> list[GraphPath]:
     """Order the rows of a chain of edges by how common their inner entities are."""
     weight = np.zeros(len(chain[0]))
     for edges in chain[:-1]:
-        weight += np.log1p(degree[edges.target])
+        weight += np.log1p(_degree(adjacency, edges.target))
     columns = [part for e in reversed(chain) for part in (e.forward, e.relation, e.target)]
     rows = np.lexsort((*columns, weight))[:limit]
     return [

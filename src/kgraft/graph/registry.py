@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from kgraft.errors import BadInput
 from kgraft.graph.attributes import AttributeRows
-from kgraft.graph.batches import Origin, Refusals
+from kgraft.graph.batches import ENTITY_SCHEMA, Origin, Refusals
 from kgraft.graph.columns import list_rows, lists_from_rows
 
 _UNDECLARED = -1
@@ -56,9 +56,9 @@ class Registry:
         numbers: list[int] = []
         misfits = set(_misfit_counts(table).tolist())
         for row, item in enumerate(table["id"].to_pylist()):
-            number = self.number(item) if item else _UNDECLARED
-            if number == _UNDECLARED or self._declared_at[number] != _UNDECLARED or row in misfits:
-                self._refuse(table, row, number, origin, refusals)
+            number = self.number(item) if item and row not in misfits else _UNDECLARED
+            if number == _UNDECLARED or self._declared_at[number] != _UNDECLARED:
+                self._refuse(table, row, origin, refusals)
                 continue
             self._declared_at[number] = origin.line(row) or 0
             keep.append(row)
@@ -67,19 +67,16 @@ class Registry:
         self._tables.append(table if whole else table.take(pa.array(keep, pa.int64())))
         self._table_numbers.append(np.array(numbers, np.int64))
 
-    def _refuse(
-        self, table: pa.Table, row: int, number: int, origin: Origin, refusals: Refusals
-    ) -> None:
-        if number == _UNDECLARED:
+    def _refuse(self, table: pa.Table, row: int, origin: Origin, refusals: Refusals) -> None:
+        item = table["id"][row].as_py()
+        before = self._declared_at[self.numbers[item]] if item in self.numbers else _UNDECLARED
+        if not item:
             kind, detail = "empty id", ""
-        elif self._declared_at[number] == _UNDECLARED:
-            kind, detail = "name_counts misfit", "one number is needed for the label and each alias"
-        else:
-            before = self._declared_at[number]
+        elif before != _UNDECLARED:
             kind = "duplicate id"
-            detail = repr(table["id"][row].as_py()) + (
-                f", first in line {before}" if before else ""
-            )
+            detail = repr(item) + (f", first in line {before}" if before else "")
+        else:
+            kind, detail = "name_counts misfit", "one number is needed for the label and each alias"
         text = "\t".join(str(table[name][row]) for name in table.column_names)
         refusals.refuse(kind, file=origin.file, line=origin.line(row), detail=detail, text=text)
 
@@ -139,15 +136,24 @@ def _filled(
     if not parts:
         column = pa.nulls(len(ids), kind)
     else:
-        column = parts[0] if len(parts) == 1 else pc.coalesce(*parts)
-        column = column.cast(kind)
-    if name == "name_counts":
+        parts = [part.cast(kind) for part in parts]
+        column = parts[0] if len(parts) == 1 else pc.coalesce(*map(_given, parts))
+    if kind == ENTITY_SCHEMA.field("name_counts").type:
         return column
     if pa.types.is_list(kind):
         return lists_from_rows(*list_rows(column), len(column)) if column.null_count else column
     if name == "label":
         return pc.if_else(pc.equal(pc.fill_null(column, ""), ""), ids, column)
     return pc.fill_null(column, "")
+
+
+def _given(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column with null in place of what says nothing: an empty text or list."""
+    if pa.types.is_list(column.type):
+        empty = pc.equal(pc.list_value_length(column), 0)
+    else:
+        empty = pc.equal(column, "")
+    return pc.if_else(pc.fill_null(empty, False), pa.scalar(None, column.type), column)
 
 
 def _without_misfits(table: pa.Table) -> pa.Table:
@@ -164,8 +170,8 @@ def _without_misfits(table: pa.Table) -> pa.Table:
 
 def _misfit_counts(table: pa.Table) -> np.ndarray:
     """Return the rows whose name_counts are not one for the label and one for each alias."""
-    if "name_counts" not in table.column_names:
-        return np.zeros(0, np.int64)
+    if "name_counts" not in table.column_names or pa.types.is_string(table["name_counts"].type):
+        return np.zeros(0, np.int64)  # relations may have such a column, with another meaning
     sizes = pc.list_value_length(table["name_counts"])
     aliases = 0
     if "aliases" in table.column_names:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgraft.errors import BadInput
 from kgraft.graph.adjacency import Adjacency, Direction, expand
 
 
@@ -41,14 +42,25 @@ def sample_neighbourhood(
 
     An entity that is reached twice is expanded twice: each root has a neighbourhood of its own.
     """
+    if min(fan_out, default=1) < 1:
+        raise BadInput(f"a fan-out is {min(fan_out)}", remedy="give numbers from 1 on")
     random = np.random.SFC64(seed)
     hops = []
-    frontier = np.asarray(roots)
+    frontier = _known(roots)
     for size in fan_out:
         hop = _sample_hop(adjacency, frontier, size, random, direction)
         hops.append(hop)
         frontier = hop.target
     return hops
+
+
+def _known(roots: np.ndarray) -> np.ndarray:
+    """Refuse -1, which `Graph.numbers_of` gives for an unknown id: it would count from the end."""
+    roots = np.asarray(roots)
+    if roots.min(initial=0) < 0:
+        row = int(np.argmin(roots))
+        raise BadInput(f"root {row} has the number {roots[row]}", remedy="leave unknown ids out")
+    return roots
 
 
 def _sample_hop(
@@ -79,7 +91,7 @@ def _spread(degree: np.ndarray, size: int, random: np.random.SFC64) -> np.ndarra
     """Choose `size` different numbers below each degree d > size, every number equally likely.
 
     The range is cut into `size` parts, one number is drawn from each, and all are turned by a
-    random amount: p(number is chosen) = size / d exactly, and the sample is spread over the
+    random amount: p(number is chosen) = size / d (to 32 bits), and the sample is spread over the
     relations, by which edges are sorted.
     """
     draws = _draws(random, len(degree) * (size + 1)).reshape(len(degree), size + 1)
@@ -120,7 +132,7 @@ def random_walks(
     entities = np.full((len(roots), length + 1), -1, np.int32)
     relations = np.full((len(roots), length), -1, np.int32)
     forward = np.zeros((len(roots), length), bool)
-    entities[:, 0] = roots
+    entities[:, 0] = _known(roots)
     alive = np.arange(len(roots))
     for step in range(length):
         hop = _sample_hop(adjacency, entities[alive, step], 1, random, direction)

@@ -11,6 +11,7 @@ from kgraft.graph.entity import Found
 if TYPE_CHECKING:
     from kgraft.graph.graph import Graph
 
+_SHORTEST, _LONGEST = 3, 40  # letters of the beginnings that are tried
 _MOST = 100_000  # aliases of a short prefix that are weighed at all
 
 
@@ -34,3 +35,10 @@ def search(graph: Graph, query: str, *, limit: int = 10) -> list[Found]:
         Found(entity, aliases.keys[alias], how)
         for entity, (_, (alias, how)) in zip(entities, chosen, strict=True)
     ]
+
+
+def search_nearby(graph: Graph, name: str, *, limit: int = 3) -> list[Found]:
+    """Return what is named like a name that was not found, by its longest beginning that is one."""
+    longest = min(len(name), _LONGEST)
+    beginnings = (name[:length] for length in range(longest, _SHORTEST - 1, -1))
+    return next((found for start in beginnings if (found := search(graph, start, limit=limit))), [])

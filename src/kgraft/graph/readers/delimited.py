@@ -141,18 +141,19 @@ def _blank_bad_lines(block: bytes, line: int, path: Path, refusals: Refusals) ->
 
 
 def _csv_cells(path: Path, refusals: Refusals, progress: Progress) -> Iterator[Cells]:
-    at = 0
+    begin = 0  # line where the row that is being read begins
 
     def texts() -> Iterator[str]:
-        nonlocal at
-        for at, text in numbered_lines(path, refusals, progress):  # noqa: B007
+        nonlocal begin
+        for number, text in numbered_lines(path, refusals, progress):
+            begin = begin or number
             yield text + "\n"
 
     rows: list[list[str]] = []
     lines: list[int] = []
     reader = csv.reader(texts(), strict=True)
     while True:
-        begin = at + 1
+        begin = 0
         try:
             row = next(reader)
         except StopIteration:

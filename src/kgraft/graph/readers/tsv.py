@@ -111,8 +111,10 @@ def _tables(file: DelimitedFile, schema: pa.Schema) -> Iterator[tuple[pa.Table, 
     if header.count("id") != 1 or len(set(header)) < len(header):
         raise _bad_header(file, "a column named id, and every name once")
     for block in file.columns(header=True):
+        if "name_counts" in header and "name_counts" in schema.names:
+            block = _without_bad_counts(file, block, header.index("name_counts"))
         columns = {
-            name: _typed(file, name, column, block) if name in schema.names else _text(file, column)
+            name: _typed(file, name, column) if name in schema.names else _text(file, column)
             for name, column in zip(header, block.columns, strict=True)
         }
         yield pa.table(columns), Origin(str(file.path), block.lines)
@@ -121,7 +123,7 @@ def _tables(file: DelimitedFile, schema: pa.Schema) -> Iterator[tuple[pa.Table, 
 def _header(file: DelimitedFile) -> list[str]:
     names = file.first or []
     plain = names if file.quoted else [unescape(name) for name in names]
-    return [_SYNONYMS.get(name, name) for name in plain]
+    return [_SYNONYMS[n] if n in _SYNONYMS and _SYNONYMS[n] not in plain else n for n in plain]
 
 
 def _triples(file: DelimitedFile, split: Split) -> Iterator[Triples]:
@@ -143,13 +145,33 @@ def _without_empty(file: DelimitedFile, block: Columns) -> Columns:
     empty = np.zeros(len(block.lines), bool)
     for column in block.columns:
         empty |= pc.equal(column, "").to_numpy(zero_copy_only=False)
-    for row in np.flatnonzero(empty).tolist():
-        line = int(block.lines[row])
-        file.refusals.refuse("empty field", file=str(file.path), line=line, text=block.text(row))
-    if not empty.any():
+    return _without(file, block, empty, "empty field")
+
+
+def _without_bad_counts(file: DelimitedFile, block: Columns, place: int) -> Columns:
+    """Refuse the rows whose name_counts are anything but numbers joined by `|`, or nothing."""
+    counts = block.columns[place]
+    good = pc.match_substring_regex(counts, r"^([0-9]{1,18}(\|[0-9]{1,18})*)?$")
+    bad = ~good.to_numpy(zero_copy_only=False)
+    return _without(file, block, bad, "name_counts are no numbers", counts)
+
+
+def _without(
+    file: DelimitedFile, block: Columns, bad: np.ndarray, kind: str, seen: pa.Array | None = None
+) -> Columns:
+    """Refuse some rows and return the others; `seen` holds what to report of each."""
+    for row in np.flatnonzero(bad).tolist():
+        file.refusals.refuse(
+            kind,
+            file=str(file.path),
+            line=int(block.lines[row]),
+            detail="" if seen is None else repr(seen[row].as_py()[:80]),
+            text=block.text(row),
+        )
+    if not bad.any():
         return block
-    keep = pa.array(~empty)
-    return Columns([column.filter(keep) for column in block.columns], block.lines[~empty])
+    keep = pa.array(~bad)
+    return Columns([column.filter(keep) for column in block.columns], block.lines[~bad])
 
 
 def _bad_header(file: DelimitedFile, wanted: str) -> BadInput:
@@ -158,13 +180,11 @@ def _bad_header(file: DelimitedFile, wanted: str) -> BadInput:
     return BadInput(f"the header is: {seen}", file=str(file.path), line=1, remedy=remedy)
 
 
-def _typed(file: DelimitedFile, name: str, column: pa.Array, block: Columns) -> pa.Array:
+def _typed(file: DelimitedFile, name: str, column: pa.Array) -> pa.Array:
     if name in LISTS:
         row, items = _items(column)
         return lists_from_rows(row, _text(file, items), len(column))
-    if name == "name_counts":
-        return _counts(file, column, block)
-    return _text(file, column)
+    return _counts(column) if name == "name_counts" else _text(file, column)
 
 
 def _text(file: DelimitedFile, column: pa.Array) -> pa.Array:
@@ -180,18 +200,8 @@ def _items(column: pa.Array) -> tuple[np.ndarray, pa.Array]:
     return row[filled.to_numpy(zero_copy_only=False)], items.filter(filled)
 
 
-def _counts(file: DelimitedFile, column: pa.Array, block: Columns) -> pa.Array:
+def _counts(column: pa.Array) -> pa.Array:
     """Parse numbers joined by `|`; an empty cell means that nothing was counted."""
-    for row, text in enumerate(column.to_pylist()):
-        if text and not re.fullmatch(r"[0-9]{1,18}(\|[0-9]{1,18})*", text):
-            file.refusals.refuse(
-                "name_counts are no numbers",
-                file=str(file.path),
-                line=int(block.lines[row]),
-                detail=repr(text[:80]),
-                text=block.text(row),
-            )
-            column = pc.replace_with_mask(column, pc.equal(column, text), pa.scalar(""))
-    rows, items = _items(column)
-    lists = lists_from_rows(rows, items.cast(pa.int64()), len(column))
+    row, items = _items(column)
+    lists = lists_from_rows(row, items.cast(pa.int64()), len(column))
     return pc.if_else(pc.equal(column, ""), pa.scalar(None, lists.type), lists)

@@ -36,12 +36,15 @@ class Writer(NamedTuple):
 
 WRITERS = {
     "tsv": Writer(write_tsv, folder=True),
-    "parquet": Writer(write_parquet, folder=True),
+    "parquet": Writer(write_parquet, folder=True, suffix=".parquet"),
     "ntriples": Writer(write_ntriples, folder=False, suffix=".nt"),
     "jsonl": Writer(write_jsonl, folder=False, suffix=".jsonl"),
     "pyg": Writer(write_edge_index, folder=False, suffix=".npz"),
     "pykeen": Writer(write_pykeen, folder=True),
 }
+
+
+_NOT_WRITTEN = (".bz2", ".csv", ".gz", ".json", ".rdf", ".ttl", ".txt", ".xml", ".zip")
 
 
 def export_graph(
@@ -68,5 +71,8 @@ def export_graph(
 
 
 def _format_of(target: Path) -> str:
-    found = (name for name, writer in WRITERS.items() if writer.suffix == target.suffix != "")
-    return next(found, "tsv")
+    suffixes = {writer.suffix: name for name, writer in WRITERS.items() if writer.suffix}
+    if target.suffix in _NOT_WRITTEN:
+        remedy = f"use {', '.join(suffixes)}, or name a format ({', '.join(WRITERS)})"
+        raise BadInput(f"{target.suffix} tells no format that is written", remedy=remedy)
+    return suffixes.get(target.suffix, "tsv")

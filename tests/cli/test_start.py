@@ -1,0 +1,121 @@
+"""The command line itself: help, version, exit codes, traces, and a quick start."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from kgraft import __version__
+from kgraft.cli import app
+
+COMMANDS = ["graph", "link", *(f"graph {name}" for name in ("import", "info", "show", "search"))]
+COMMANDS += ["graph export", "graph check"]
+MAIN = [sys.executable, "-c", "from kgraft.cli import main; main()"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(arguments))
+
+
+def process(*arguments, **options):
+    return subprocess.run([*MAIN, *arguments], capture_output=True, text=True, **options)
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_every_command_has_help(command, flag):
+    result = run(*command.split(), flag)
+    assert result.exit_code == 0
+    assert f"Usage: kgraft {command}".strip() in result.output
+    assert "[[" not in result.output
+
+
+@pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"graph", "graph check"}))
+def test_help_has_an_example_of_the_command(command):
+    assert f"kgraft {command} " in run(*command.split(), "--help").output.partition("Example")[2]
+
+
+def test_the_version():
+    result = run("--version")
+    assert (result.exit_code, result.output) == (0, f"kgraft {__version__}\n")
+
+
+@pytest.mark.parametrize("arguments", [[], ["graph"]])
+def test_no_command_shows_help(arguments):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "Commands" in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["grpah"],
+        ["graph", "imprt"],
+        ["graph", "import"],
+        ["graph", "import", "x"],
+        ["graph", "info", "--colour"],
+        ["graph", "search", "x", "-n", "many"],
+    ],
+)
+def test_wrong_usage_exits_with_2(arguments):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "Usage: kgraft" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_an_error_is_one_line_on_stderr():
+    done = process("graph", "info", "nowhere")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == (
+        "kgraft: no graph at nowhere; import one with: kgraft graph import SOURCE --out nowhere\n"
+    )
+
+
+def test_debug_shows_the_trace():
+    done = process("--debug", "graph", "info", "nowhere")
+    assert done.returncode == 1
+    assert done.stderr.startswith("Traceback (most recent call last):")
+    assert "kgraft.errors.NotFound: no graph at nowhere" in done.stderr
+
+
+def test_what_the_system_refuses_is_one_line_too(tmp_path):
+    done = process("graph", "info", "x" * 300)
+    assert (done.returncode, done.stderr) == (2, f"kgraft: {'x' * 300}: File name too long\n")
+    done = process("--debug", "graph", "info", "x" * 300)
+    assert "OSError" in done.stderr
+
+
+def test_an_interrupt_is_one_line(monkeypatch, tmp_path):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kgraft.graph.Graph.open", interrupted)
+    result = run("graph", "info")
+    assert result.exit_code == 130
+    assert result.stderr == "kgraft: interrupted; nothing half-written is left\n"
+
+
+def test_a_closed_pipe_is_no_error():
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([*MAIN, "graph", "search", "san"], stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    assert b"Traceback" not in done.stderr
+
+
+def test_completion_is_offered():
+    assert "--install-completion" in run("--help").output
+    shown = process("--show-completion", env={**os.environ, "SHELL": "/bin/bash"})
+    assert "kgraft" in shown.stdout or shown.returncode == 0
+
+
+def test_the_script_is_installed():
+    from importlib.metadata import entry_points
+
+    (script,) = entry_points(group="console_scripts", name="kgraft")
+    assert script.value == "kgraft.cli:main"

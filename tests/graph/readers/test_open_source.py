@@ -1,0 +1,129 @@
+"""The format of a file or folder is found by its name and its first bytes."""
+
+import gzip
+import json
+
+import pytest
+
+from kgraft.errors import BadInput
+from kgraft.graph.readers import FORMATS, find_format, open_source
+
+ITEM = {"type": "item", "id": "Q1", "labels": {"en": {"language": "en", "value": "universe"}}}
+OURS = {"kind": "entity", "id": "Q1", "label": "universe"}
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("facts.tsv", "tsv"),
+        ("facts.csv", "tsv"),
+        ("train.txt", "tsv"),
+        ("FACTS.TSV", "tsv"),
+        ("facts.tsv.gz", "tsv"),
+        ("facts.nt", "rdf"),
+        ("facts.nt.gz", "rdf"),
+        ("facts.ttl.bz2", "rdf"),
+        ("facts.nq", "rdf"),
+        ("facts.trig", "rdf"),
+        ("facts.rdf", "rdf"),
+        ("facts.owl", "rdf"),
+        ("facts.xml", "rdf"),
+        ("facts.jsonld", "rdf"),
+        ("facts.jsonl", "jsonl"),
+        ("facts.ndjson", "jsonl"),
+        ("facts.json", "jsonl"),
+    ],
+)
+def test_files_are_known_by_their_suffix(tmp_path, name, format):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(b"") if name.endswith("gz") else b"")
+    assert find_format(path) == format
+    assert open_source(path).format == format
+
+
+@pytest.mark.parametrize("name", ["dump.json", "dump.jsonl", "dump.json.gz"])
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        ("[\n" + json.dumps(ITEM) + ",\n]\n", "wikidata"),
+        (json.dumps(ITEM) + "\n", "wikidata"),
+        ("\n[\n" + json.dumps({**ITEM, "type": "property"}), "wikidata"),
+        (json.dumps(ITEM)[:-20] + '"claims": {', "wikidata"),
+        (json.dumps(OURS) + "\n", "jsonl"),
+        ('{"head": "a", "relation": "r", "tail": "b"}\n', "jsonl"),
+        ("no JSON\n", "jsonl"),
+        ("[" * 100_000, "wikidata"),
+        ("\n\n\n\n", "jsonl"),
+    ],
+)
+def test_json_is_wikidata_or_ours_by_its_first_object(tmp_path, name, text, format):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    assert find_format(path) == format
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("train.txt", "tsv"),
+        ("triples.csv.gz", "tsv"),
+        ("entities.tsv", "tsv"),
+        ("triples.parquet", "parquet"),
+        ("data.noun", "wordnet"),
+    ],
+)
+def test_folders_are_known_by_their_files(tmp_path, name, format):
+    (tmp_path / name).touch()
+    assert find_format(tmp_path) == format
+
+
+@pytest.mark.parametrize("path", ["nowhere", "nowhere.tsv", "no\x00where"])
+@pytest.mark.parametrize("format", [None, *FORMATS])
+def test_what_is_not_there(tmp_path, path, format):
+    with pytest.raises(BadInput, match=r"where.*: no such file or folder; check the path"):
+        open_source(tmp_path / path, format=format)
+
+
+def test_what_is_not_recognised(tmp_path):
+    with pytest.raises(BadInput) as error:
+        open_source(tmp_path)
+    assert str(error.value) == (
+        f"{tmp_path}: no graph is recognised in this folder; it needs train.tsv or triples.tsv, "
+        "triples.parquet, or WordNet's data.noun"
+    )
+    for name in ("facts.doc", "facts", "facts.gz"):
+        (tmp_path / name).touch()
+        with pytest.raises(BadInput) as error:
+            open_source(tmp_path / name)
+        assert str(error.value) == (
+            f"{tmp_path / name}: its format is not known by its name; "
+            "name it with --format (tsv, rdf, wikidata, wordnet, jsonl, parquet)"
+        )
+
+
+def test_a_format_can_be_named(tmp_path):
+    path = tmp_path / "facts.data"
+    path.touch()
+    for format in ("tsv", "rdf", "wikidata", "jsonl"):
+        assert open_source(path, format=format).format == format
+    with pytest.raises(BadInput, match=r"unknown format 'xls'; formats are tsv, rdf, wikidata"):
+        open_source(path, format="xls")
+
+
+def test_every_format_has_its_reader(tmp_path):
+    """No format that is offered ends in `unknown format`."""
+    (tmp_path / "facts").touch()
+    for format in FORMATS:
+        try:
+            open_source(tmp_path / "facts", format=format)
+        except BadInput as error:
+            message = str(error)
+        else:
+            message = ""
+        assert "unknown format" not in message
+
+
+def test_the_language_is_handed_on(tmp_path):
+    for name in ("a.nt", "a.json"):
+        (tmp_path / name).write_text(json.dumps(ITEM))
+        assert open_source(tmp_path / name, lang="de").lang == "de"

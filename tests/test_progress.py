@@ -1,0 +1,85 @@
+"""Progress: a bar a stage where stderr is a terminal, silence elsewhere."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from kgraft.progress import Silent, progress_bar
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """A terminal in the place of stderr; returns what was written to it."""
+    written = io.StringIO()
+
+    def console(stderr):
+        assert stderr
+        return Console(file=written, force_terminal=True, width=100, color_system=None)
+
+    monkeypatch.setattr("rich.console.Console", console)
+    return written
+
+
+def last_frame(written):
+    """The lines that stand on the terminal at the end."""
+    return written.getvalue().rpartition("\x1b[2K")[2]
+
+
+def test_silence_takes_any_report():
+    silent = Silent()
+    silent.start("reading", 10)
+    silent.start("reading")
+    silent.advance()
+    silent.advance(5)
+
+
+def test_no_bar_where_stderr_is_no_terminal(capsys):
+    with progress_bar() as progress:
+        assert isinstance(progress, Silent)
+        progress.start("reading", 10)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_no_bar_where_it_is_to_be_quiet(terminal):
+    with progress_bar(quiet=True) as progress:
+        assert isinstance(progress, Silent)
+    assert terminal.getvalue() == ""
+
+
+def test_a_bar_a_stage(terminal, capsys):
+    with progress_bar() as progress:
+        progress.start("reading letters", 4)
+        progress.advance()
+        progress.advance(3)
+        progress.start("sorting")
+    shown = terminal.getvalue()
+    assert "reading letters" in shown
+    assert "sorting" in shown
+    assert capsys.readouterr().out == ""
+
+
+def test_every_stage_ends_full(terminal):
+    with progress_bar() as progress:
+        progress.start("short of its total", 100)
+        progress.advance(7)
+        progress.start("of no known size")
+        progress.advance(3)
+        progress.start("of nothing", 0)
+        progress.start("never advanced")
+    assert last_frame(terminal).count("100%") == 4
+
+
+def test_reports_before_the_first_stage_are_no_error(terminal):
+    with progress_bar() as progress:
+        progress.advance(3)
+
+
+def test_an_error_passes_through(terminal):
+    def fail():
+        with progress_bar() as progress:
+            progress.start("reading", 10)
+            raise ValueError("in the middle")
+
+    with pytest.raises(ValueError, match="in the middle"):
+        fail()

@@ -1,0 +1,127 @@
+"""The public names, and what they cost: importing kgraft or asking for help loads nothing heavy."""
+
+import importlib
+import inspect
+import os
+import subprocess
+import sys
+
+import pytest
+
+import kgraft
+
+NAMES = {
+    "kgraft": ["Encoder", "Graph", "KgraftError", "Linker", "__version__"],
+    "kgraft.graph": [
+        "FORMATS",
+        "SPLITS",
+        "WRITERS",
+        "Adjacency",
+        "Aliases",
+        "Candidate",
+        "Card",
+        "Entity",
+        "Found",
+        "Graph",
+        "GraphPath",
+        "Hop",
+        "Manifest",
+        "Matches",
+        "Mention",
+        "Neighbour",
+        "Refusals",
+        "Relation",
+        "Source",
+        "Split",
+        "Subgraph",
+        "TripleArrays",
+        "Walks",
+        "build_graph",
+        "check_graph",
+        "export_graph",
+        "open_source",
+        "random_walks",
+        "sample_neighbourhood",
+        "to_edge_index",
+        "to_labelled_triples",
+        "to_networkx",
+    ],
+    "kgraft.text": ["Encoder", "Places", "TokenVectors", "Windows", "length_batches"],
+    "kgraft.link": ["Link", "Linker", "Scored"],
+}
+HEAVY = ("torch", "transformers", "pyarrow", "numpy", "pandas")
+
+
+@pytest.mark.parametrize("package", NAMES)
+def test_public_names_are_pinned(package):
+    assert sorted(importlib.import_module(package).__all__) == sorted(NAMES[package])
+
+
+@pytest.mark.parametrize(("package", "name"), [(p, n) for p in NAMES for n in NAMES[p]])
+def test_public_names_are_there_and_have_a_docstring(package, name):
+    found = getattr(importlib.import_module(package), name)
+    assert found.__doc__ or not (inspect.isclass(found) or inspect.isfunction(found))
+
+
+@pytest.mark.parametrize("package", ["kgraft", "kgraft.text"])
+def test_other_names_are_not(package):
+    with pytest.raises(AttributeError, match=rf"module '{package}' has no attribute 'Grahp'"):
+        importlib.import_module(package).Grahp  # noqa: B018
+
+
+def test_the_version_is_that_of_the_package():
+    from importlib.metadata import version
+
+    assert kgraft.__version__ == version("kgraft")
+
+
+def loaded(code):
+    """Return which heavy packages are loaded after some code in a fresh process."""
+    report = f"{code}\nimport sys\nprint([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import kgraft",
+        "import kgraft.cli",
+        "import kgraft.errors, kgraft.progress",
+        "from typer.testing import CliRunner; from kgraft.cli import app; "
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0",
+        "from typer.testing import CliRunner; from kgraft.cli import app; "
+        "assert CliRunner().invoke(app, ['graph', 'import', '--help']).exit_code == 0",
+    ],
+)
+def test_nothing_heavy_is_loaded(code):
+    assert loaded(code) == "[]"
+
+
+@pytest.mark.parametrize("code", ["import kgraft.graph", "from kgraft import Graph"])
+def test_a_graph_needs_no_torch(code):
+    modules = loaded(code)
+    assert "torch" not in modules
+    assert "transformers" not in modules
+
+
+def test_a_graph_is_looked_up_without_torch():
+    code = "from kgraft import Graph; Graph.open('world').mentions('from Paris to Berlin')"
+    modules = loaded(code)
+    assert "torch" not in modules
+    assert "transformers" not in modules
+
+
+def cpu_seconds(command):
+    """Return the processor time of a command."""
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0
+    return usage.ru_utime + usage.ru_stime
+
+
+def test_help_answers_at_once():
+    command = [sys.executable, "-c", "from kgraft.cli import main; main()", "--help"]
+    assert min(cpu_seconds(command) for _ in range(3)) < 0.3
