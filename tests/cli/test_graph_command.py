@@ -110,11 +110,11 @@ BAD = {
     ),
     "unknown entity": (
         {"triples.tsv": TRIPLES + "a\tnext\tz\n"},
-        ["triples.tsv:5: unknown entity: 'z'", "declare it among the entities, or pass --skip-bad"],
+        ["triples.tsv:5: unknown entity: 'z'", "declare it, or leave such lines out (--skip-bad)"],
     ),
     "unknown relation": (
         {"triples.tsv": TRIPLES + "a\tlikes\tb\n"},
-        ["triples.tsv:5: unknown relation: 'likes'", "declare it among the relations"],
+        ["triples.tsv:5: unknown relation: 'likes'", "declare it"],
     ),
     "duplicate id": (
         {"entities.tsv": ENTITIES + "a\tAgain\t\t\t\n"},

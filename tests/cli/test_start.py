@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import sysconfig
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -85,9 +87,20 @@ def test_debug_shows_the_trace():
 
 def test_what_the_system_refuses_is_one_line_too(tmp_path):
     done = process("graph", "info", "x" * 300)
-    assert (done.returncode, done.stderr) == (2, f"kgraft: {'x' * 300}: File name too long\n")
-    done = process("--debug", "graph", "info", "x" * 300)
-    assert "OSError" in done.stderr
+    path = Path("x" * 300, "manifest.json")
+    assert (done.returncode, done.stderr) == (2, f"kgraft: {path}: File name too long\n")
+
+
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_debug_shows_the_trace_wherever_it_stands(place):
+    arguments = ["graph", "info", "x" * 300]
+    arguments.insert(place, "--debug")
+    assert "OSError" in process(*arguments).stderr
+
+
+def test_the_package_runs_as_a_module():
+    command = [sys.executable, "-m", "kgraft", "--version"]
+    assert subprocess.run(command, capture_output=True, text=True).stdout.startswith("kgraft ")
 
 
 def test_an_interrupt_is_one_line(monkeypatch, tmp_path):
@@ -108,10 +121,15 @@ def test_a_closed_pipe_is_no_error():
     assert b"Traceback" not in done.stderr
 
 
-def test_completion_is_offered():
-    assert "--install-completion" in run("--help").output
-    shown = process("--show-completion", env={**os.environ, "SHELL": "/bin/bash"})
-    assert "kgraft" in shown.stdout or shown.returncode == 0
+@pytest.mark.parametrize(
+    ("typed", "word", "offered"),
+    [("kgraft gr", 1, "graph"), ("kgraft graph ex", 2, "export"), ("kgraft li", 1, "link")],
+)
+def test_shells_complete_commands(typed, word, offered):
+    script = Path(sysconfig.get_path("scripts"), "kgraft")
+    asked = {"_KGRAFT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(word)}
+    done = subprocess.run([script], env={**os.environ, **asked}, capture_output=True, text=True)
+    assert done.stdout.split() == [offered]
 
 
 def test_the_script_is_installed():

@@ -238,11 +238,11 @@ def test_unknown_entities_and_relations(refused):
     known = entities({"id": "a"})
     message = refused(known, triples(("a", "r", "a"), ("a", "r", "b")), unknown="refuse")
     assert message == (
-        "some.tsv:3: unknown entity: 'b'; declare it among the entities, or pass --skip-bad"
+        "some.tsv:3: unknown entity: 'b'; declare it, or leave such lines out (--skip-bad)"
     )
     message = refused(known, relations({"id": "r"}), triples(("a", "s", "a")), unknown="refuse")
     assert message == (
-        "some.tsv:2: unknown relation: 's'; declare it among the relations, or pass --skip-bad"
+        "some.tsv:2: unknown relation: 's'; declare it, or leave such lines out (--skip-bad)"
     )
 
 
@@ -261,7 +261,7 @@ def test_duplicate_ids_name_the_first_line(refused):
     message = refused(entities({"id": "a"}, {"id": "b"}, {"id": "a"}))
     assert message == (
         "some.tsv:4: duplicate id: 'a', first in line 2; "
-        "mend the line, or pass --skip-bad to leave it out"
+        "mend the line, or leave such lines out (--skip-bad)"
     )
     assert "duplicate id: 'r'" in refused(relations({"id": "r"}), relations({"id": "r"}))
 

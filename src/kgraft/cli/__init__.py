@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -43,5 +44,9 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line; --debug may stand anywhere."""
+    arguments = sys.argv[1:]
+    if "--debug" in arguments:
+        arguments.remove("--debug")
+        arguments.insert(0, "--debug")
+    app(arguments)

@@ -65,7 +65,8 @@ def import_(
     """
     from kgraft.graph import Refusals, build_graph, open_source
 
-    refusals = Refusals(skip=skip_bad, path=out.parent / f"{out.name}.refused.tsv")
+    refused = out.parent / f"{out.name}.refused.tsv"
+    refusals = Refusals(skip=skip_bad, path=refused)
     with progress_bar(quiet) as progress:
         manifest = build_graph(
             open_source(source, format=format, lang=lang),
@@ -76,6 +77,8 @@ def import_(
             overwrite=overwrite,
             progress=progress,
         )
+    if not refusals.count:
+        refused.unlink(missing_ok=True)  # of an import before this one
     if as_json:
         print_json(manifest)
         return
@@ -84,7 +87,7 @@ def import_(
     for reason, count in manifest.left_out.items():
         console().print(f"  left out: {count:,} {reason}")
     for reason, count in manifest.refused.items():
-        console().print(f"  refused: {count:,} × {reason}; see {escape(str(refusals.path))}")
+        console().print(f"  refused: {count:,} × {reason}; see {escape(str(refused))}")
 
 
 @app.command()

@@ -135,7 +135,7 @@ class Refusals:
         """Refuse one row: `kind` is the short reason that is counted, `detail` what was seen."""
         reason = f"{kind}: {detail}" if detail else kind
         if not self.skip:
-            remedy = remedy or "mend the line, or pass --skip-bad to leave it out"
+            remedy = remedy or "mend the line, or leave such lines out (--skip-bad)"
             raise BadInput(reason, file=file, line=line, remedy=remedy)
         self.reasons[kind] += 1
         if self.path is not None:

@@ -139,7 +139,7 @@ class _Builder:
                 file=batch.origin.file,
                 line=batch.origin.line(row),
                 detail=repr(getattr(batch, part)[row].as_py()),
-                remedy=f"declare it among the {what.replace('y', 'ie')}s, or pass --skip-bad",
+                remedy="declare it, or leave such lines out (--skip-bad)",
                 text=text,
             )
 

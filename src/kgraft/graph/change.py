@@ -25,7 +25,7 @@ def extend(
     Entities keep their numbers; new ones come behind them. A row of an entity that is there
     already replaces the columns it gives. A triple that is there already is kept once.
     """
-    graph, progress = _whole(graph), progress or Silent()
+    graph, progress = graph.whole(), progress or Silent()
     old = Content(graph.entities, graph.relations, graph.triples)
     content = read_content(source, Refusals(), progress, onto=old)
     return _write(graph, content, target, f"extended by {source.describe()}", progress)
@@ -41,7 +41,7 @@ def without(
     progress: Progress | None = None,
 ) -> Graph:
     """Write the graph without some entities (and their triples), relations or triples."""
-    graph = _whole(graph)
+    graph = graph.whole()
     gone_entities = _numbers(graph, list(entities))
     gone_relations = np.array([graph.relation(r).index for r in relations], np.int64)
     facts = graph.triples
@@ -77,11 +77,6 @@ def _write(graph: Graph, content: Content, target: Path, what: str, progress: Pr
         refused=old.refused,
     )
     return Graph(target, write_graph(target, content, provenance, progress=progress))
-
-
-def _whole(graph: Graph) -> Graph:
-    """Return the graph with the triples of all splits."""
-    return graph if graph.only is None else Graph(graph.folder, graph.manifest)
 
 
 def _numbers(graph: Graph, ids: list[str]) -> np.ndarray:

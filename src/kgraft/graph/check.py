@@ -20,7 +20,7 @@ _SAMPLE = 200  # entities whose label is looked for in a text
 
 def check_graph(graph: Graph, progress: Progress | None = None) -> list[str]:
     """Return what is wrong with a graph, one line each; an empty list means that all is well."""
-    graph, progress = Graph(graph.folder, graph.manifest), progress or Silent()  # all splits
+    graph, progress = graph.whole(), progress or Silent()
     progress.start("checksums", len(graph.manifest.files))
     problems = list(_checksums(graph, progress))
     if problems:

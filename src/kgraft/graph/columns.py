@@ -65,7 +65,7 @@ def take_rows(table: pa.Table, rows: np.ndarray) -> pa.Table:
     begins = np.cumsum([0, *(len(batch) for batch in batches)])
     piece = np.searchsorted(begins, rows, side="right") - 1
     order = np.argsort(piece, kind="stable")
-    pieces, first = np.unique(piece[order], return_index=True)
+    pieces, first = np.unique(piece[order], return_index=True)  # none at all for no rows
     taken = [
         batches[k].take(pa.array(rows[part] - begins[k]))
         for k, part in zip(pieces.tolist(), np.split(order, first[1:]), strict=False)

@@ -18,7 +18,7 @@ from kgraft.graph.batches import SPLITS, Source, Split
 from kgraft.graph.cards import choose_facts
 from kgraft.graph.columns import flat, list_rows, numbers, take_rows
 from kgraft.graph.entity import Candidate, Card, Entity, Found, Mention, Neighbour, Relation
-from kgraft.graph.folder import Manifest, read_manifest, read_table
+from kgraft.graph.folder import MANIFEST, Manifest, read_manifest, read_table
 from kgraft.graph.hashing import HashIndex, hash_strings
 from kgraft.graph.paths import GraphPath, Subgraph, paths_between, subgraph
 from kgraft.graph.search import search, search_nearby
@@ -50,9 +50,9 @@ class Graph:
     @classmethod
     def open(cls, name: str | Path = "world") -> Graph:
         """Open a graph by its folder, or a built-in one by its name, and verify its manifest."""
-        folder = Path(name)
-        if not folder.exists() and (BUILT_IN / str(name)).is_dir():
-            folder = BUILT_IN / str(name)
+        folder, built_in = Path(name), BUILT_IN / str(name)
+        if not (folder / MANIFEST).exists() and (built_in / MANIFEST).exists():
+            folder = built_in
         return cls(folder, read_manifest(folder))
 
     def __repr__(self) -> str:
@@ -64,6 +64,10 @@ class Graph:
         if self.manifest.splits[name] == self.manifest.triples:
             return self
         return Graph(self.folder, self.manifest, only=name)
+
+    def whole(self) -> Graph:
+        """Return the graph with the triples of all splits."""
+        return self if self.only is None else Graph(self.folder, self.manifest)
 
     # What the folder holds
 

@@ -77,7 +77,7 @@ def test_quotes_of_csv(tmp_path):
 
 @pytest.mark.parametrize("content", ['a,"b', 'a,"b"c\n', "a\rb,c\n", 'a,"b\n' * 3])
 def test_what_is_no_csv(tmp_path, content):
-    with pytest.raises(BadInput, match=r"a\.csv:2: not CSV: .*; mend the line, or pass --skip-bad"):
+    with pytest.raises(BadInput, match=r"a\.csv:2: not CSV: .*; mend the line, or leave"):
         rows_of(opened(tmp_path / "a.csv", "x,y\n" + content))
 
 

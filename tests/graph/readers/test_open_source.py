@@ -127,3 +127,9 @@ def test_the_language_is_handed_on(tmp_path):
     for name in ("a.nt", "a.json"):
         (tmp_path / name).write_text(json.dumps(ITEM))
         assert open_source(tmp_path / name, lang="de").lang == "de"
+
+
+def test_a_graph_is_not_imported_but_opened(tmp_path):
+    (tmp_path / "manifest.json").write_text("{}")
+    with pytest.raises(BadInput, match="this is a graph already; look at it with: kgraft graph"):
+        find_format(tmp_path)

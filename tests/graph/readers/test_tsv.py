@@ -254,7 +254,7 @@ def test_a_wrong_number_of_columns(read, suffix):
         message = message_of(read, **{f"entities_{suffix}": f"id{mark}label\nx{mark}X\n{line}\n"})
         assert message == (
             f"entities.{suffix}:3: wrong number of columns: {count} instead of 2; "
-            "mend the line, or pass --skip-bad to leave it out"
+            "mend the line, or leave such lines out (--skip-bad)"
         )
 
 
@@ -305,7 +305,7 @@ def test_invalid_utf8(read):
         message = message_of(read, **{f"entities_{suffix}": b"\n".join(lines)})
         assert message == (
             f"entities.{suffix}:3: invalid UTF-8: byte 0xe9 at column 3; "
-            "convert the file to UTF-8 (iconv -t UTF-8), or pass --skip-bad"
+            "convert it to UTF-8 (iconv -t UTF-8), or leave such lines out (--skip-bad)"
         )
 
 
@@ -411,3 +411,9 @@ def test_any_bytes_import_or_raise_our_error(tmp_path_factory, name, content, sk
         assert skip or not manifest.refused
     assert "\n" not in message
     assert left <= ({"g.refused.tsv"} if skip else set())
+
+
+def test_the_words_of_rdf_name_the_parts_too(tmp_path, collect):
+    path = tmp_path / "facts.tsv"
+    path.write_text("object\tsubject\tpredicate\nparis\tfrance\tcapital\n")
+    assert collect(TsvSource(path)).triples == [("france", "capital", "paris", "train")]

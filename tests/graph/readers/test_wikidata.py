@@ -134,14 +134,14 @@ def test_progress_shows_both_readings(tmp_path):
             started.append(what)
 
     list(source(tmp_path).batches(Refusals(), Recorder()))
-    assert started == ["Reading items of dump.json", "Reading claims of dump.json"]
+    assert started == ["reading items of dump.json", "reading claims of dump.json"]
 
 
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
         ("{", "column 2"),
-        ("[1, 2]", "expected an object"),
+        ("[1, 2]", "expected one object a line"),
         ('{"id": "Q1"}', "no 'type'"),
         ('{"type": "item"}', "no 'id'"),
         ('{"type": "item", "id": ""}', "the id is empty"),

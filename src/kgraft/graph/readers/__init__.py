@@ -8,6 +8,7 @@ from typing import Any
 
 from kgraft.errors import BadInput
 from kgraft.graph.batches import Source
+from kgraft.graph.folder import MANIFEST
 from kgraft.graph.readers.stream import open_bytes, plain_suffix
 from kgraft.graph.readers.tsv import TsvSource, triple_files
 from kgraft.progress import Silent
@@ -71,6 +72,9 @@ def _folder_format(folder: Path) -> str:
         return "parquet"
     if triple_files(folder):
         return "tsv"
+    if (folder / MANIFEST).is_file():
+        remedy = f"look at it with: kgraft graph info {folder}"
+        raise BadInput("this is a graph already", file=str(folder), remedy=remedy)
     raise BadInput(
         "no graph is recognised in this folder",
         file=str(folder),

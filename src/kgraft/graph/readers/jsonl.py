@@ -96,7 +96,7 @@ class JsonlSource:
             yield from gathered.take()
 
     def _lines(self, refusals: Refusals, progress: Progress, *, what: str) -> Iterator[Line]:
-        what = f"Reading {what} of {self.path.name}"
+        what = f"reading {what} of {self.path.name}"
         for line, text in numbered_lines(self.path, refusals, progress, what=what):
             if not text or text.isspace():
                 continue

@@ -24,7 +24,7 @@ def json_object(text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     if not isinstance(value, dict):
-        raise ValueError(f"expected an object, found {json_kind(value)}")
+        raise ValueError(f"expected one object a line, found {json_kind(value)}")
     return value
 
 

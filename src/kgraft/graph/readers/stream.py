@@ -74,7 +74,7 @@ def open_bytes(path: Path, progress: Progress, *, what: str = "") -> Iterator[io
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
     with raw:
-        progress.start(what or f"Reading {path.name}", total=size)
+        progress.start(what or f"reading {path.name}", total=size)
         counted = cast(IO[bytes], io.BufferedReader(_Counted(raw, progress), BUFFER))
         packer = PACKERS.get(path.suffix.lower())
         if packer and size == 0:
@@ -113,7 +113,7 @@ def refuse_encoding(
         file=file,
         line=line,
         detail=f"byte 0x{raw[error.start]:02x} at column {error.start + 1}",
-        remedy="convert the file to UTF-8 (iconv -t UTF-8), or pass --skip-bad",
+        remedy="convert it to UTF-8 (iconv -t UTF-8), or leave such lines out (--skip-bad)",
         text=raw.decode("utf-8", errors="backslashreplace"),
     )
 

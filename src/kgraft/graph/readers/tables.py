@@ -69,7 +69,7 @@ class TablesSource:
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         """Yield entities, relations and triples; a row counts as a line in messages."""
         tables = (self.entities, self.relations, self.triples)
-        progress.start("Reading tables", sum(len(table) for table in tables))
+        progress.start("reading tables", sum(len(table) for table in tables))
         for rows, origin in _blocks(self.entities, "entities", progress):
             yield Entities(_declared(rows, ENTITY_SCHEMA, "entities"), origin)
         for rows, origin in _blocks(self.relations, "relations", progress):
@@ -84,6 +84,9 @@ def parquet_source(folder: str | Path) -> TablesSource:
     The last two may be missing.
     """
     folder = Path(folder)
+    if not folder.is_dir():
+        remedy = "name the folder that holds triples.parquet"
+        raise BadInput("is no folder", file=str(folder), remedy=remedy)
     tables = {}
     for name in ("triples", "entities", "relations"):
         path = folder / f"{name}.parquet"

@@ -36,6 +36,7 @@ from kgraft.progress import Progress
 PARTS = ("head", "relation", "tail")
 LISTS = ("aliases", "types")
 _SYNONYMS = {"alias": "aliases", "type": "types"}
+_PART_SYNONYMS = {"subject": "head", "predicate": "relation", "object": "tail"}
 TRIPLE_FILES: dict[str, Split] = {
     "train": "train",
     "triples": "train",
@@ -127,9 +128,9 @@ def _header(file: DelimitedFile) -> list[str]:
 
 
 def _triples(file: DelimitedFile, split: Split) -> Iterator[Triples]:
-    header = file.first
-    if header is None:
+    if file.first is None:
         return
+    header = [_PART_SYNONYMS.get(name, name) for name in file.first]
     named = set(PARTS) <= set(header)
     if not named and len(header) != len(PARTS):
         raise _bad_header(file, "the columns head, relation and tail")

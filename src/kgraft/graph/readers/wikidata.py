@@ -87,7 +87,7 @@ class WikidataSource:
     def _lines(
         self, refusals: Refusals, progress: Progress, *, what: str
     ) -> Iterator[tuple[int, str, Object]]:
-        what = f"Reading {what} of {self.path.name}"
+        what = f"reading {what} of {self.path.name}"
         for line, text in numbered_lines(self.path, refusals, progress, what=what):
             bare = text.strip().removesuffix(",")
             if bare in ("", "[", "]"):

@@ -65,7 +65,9 @@ def export_graph(
         writer.write(graph, partial, progress=progress or Silent())
         partial.rename(target)
     except BaseException:
-        shutil.rmtree(partial, ignore_errors=True) if writer.folder else partial.unlink(True)
+        if partial.is_dir():
+            shutil.rmtree(partial, ignore_errors=True)
+        partial.unlink(missing_ok=True)
         raise
     return format
 

@@ -70,7 +70,7 @@ def write_ntriples(graph: _Graph, path: str | Path, *, progress: Progress | None
 def _content(graph: _Graph, progress: Progress) -> Iterator[pa.Array]:
     entities, relations, triples = graph.entities, graph.relations, graph.triples
     total = len(relations) + len(entities) + len(triples.head)
-    progress.start("Writing N-Triples", total)
+    progress.start("writing statements", total)
     # One IRI cannot be both, so where an entity and a relation share an id both get one of ours.
     shared = _shared(entities["id"], relations["id"])
     relation = _iris(relations["id"], "relation", shared)
