@@ -106,7 +106,7 @@ def test_import_counts_what_is_left_out(run, write, tmp_path):
 BAD = {
     "wrong number of columns": (
         {"entities.tsv": ENTITIES + "f\tZeta\n"},
-        ["entities.tsv:7: wrong number of columns: 2 instead of 5", "mend the line, or pass --sk"],
+        ["entities.tsv:7: wrong number of columns: 2 instead of 5", "mend the line, or leave such"],
     ),
     "unknown entity": (
         {"triples.tsv": TRIPLES + "a\tnext\tz\n"},

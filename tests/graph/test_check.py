@@ -115,7 +115,7 @@ def test_candidates_that_are_nobody(small):
 
 
 def test_candidates_that_do_not_fit_the_aliases(small):
-    graph = rewritten(small, "aliases", size=lambda rows: [rows[0] + 1, *rows[1:]])
+    graph = rewritten(small, "alias_bounds", start=lambda rows: [*rows[:-1], rows[-1] + 1])
     assert check_graph(graph) == ["aliases: the candidates do not fit the aliases"]
 
 

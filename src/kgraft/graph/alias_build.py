@@ -1,10 +1,11 @@
 """Building the alias tables: from the names of the entities to what `aliases.Aliases` reads.
 
-aliases     key, start, size      one row a folded name, in order of the keys
-candidates  entity, weight        candidates of alias i are rows start[i] : start[i] + size[i]
-phrases     hash, value           every beginning of every alias, word by word
-words       hash, start           which aliases hold a word: rows start[i] : start[i + 1] of
-postings    alias                 … this table
+aliases       key             one row a folded name, in order of the keys
+alias_bounds  start           the candidates of alias i are rows start[i] : start[i + 1] of
+candidates    entity, weight  … this table
+phrases       hash, value     every beginning of every alias, word by word
+words         hash, start     the aliases that hold a word are rows start[i] : start[i + 1] of
+postings      alias           … this table
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgraft.graph.columns import codepoints, flat, narrow, string_buffers
+from kgraft.graph.columns import codepoints, flat, narrow, numbers, string_buffers
 from kgraft.graph.fold import FoldedNames
 from kgraft.graph.hashing import HashIndex, distinct_hashes, hash_segments, multiplier
 from kgraft.progress import Progress, Silent
@@ -46,8 +47,8 @@ def build_aliases(
     progress = progress or Silent()
     keys = _fold(names.name, progress)
     aliases, alias = _distinct(keys)
-    tables = _candidates(names, alias, degree, len(aliases))
-    tables["aliases"] = tables["aliases"].add_column(0, "key", aliases)
+    tables = {"aliases": pa.table({"key": aliases})}
+    tables |= _candidates(names, alias, degree, len(aliases))
 
     progress.start("indexing names", None)
     phrases = distinct_hashes(lambda seed: _phrases(aliases, seed), lambda made: made.whole_hash)
@@ -69,13 +70,13 @@ def _fold(names: pa.ChunkedArray, progress: Progress) -> pa.ChunkedArray:
 def _distinct(keys: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     """Return the different keys in order, and for every name its row there (-1: no visible key)."""
     encoded = pc.dictionary_encode(flat(keys))
-    order = pc.sort_indices(encoded.dictionary).to_numpy()
+    order = numbers(pc.sort_indices(encoded.dictionary))
     aliases = encoded.dictionary.take(pa.array(order))
     if aliases.nbytes < 1 << 31:
         aliases = aliases.cast(pa.string())
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    alias = rank[encoded.indices.to_numpy()]
+    alias = rank[numbers(encoded.indices)]
     if len(aliases) and aliases[0].as_py() == "":
         return aliases.slice(1), alias - 1
     return aliases, alias
@@ -95,9 +96,9 @@ def _candidates(
         seen = np.bincount(pair, weights=names.count[visible], minlength=len(pairs))
     weight = 1.0 + seen
     order = np.lexsort((entity, -weight, row))
-    size = np.bincount(row, minlength=aliases)
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=aliases))])
     return {
-        "aliases": pa.table({"start": narrow(np.cumsum(size) - size), "size": narrow(size)}),
+        "alias_bounds": pa.table({"start": narrow(bounds)}),
         "candidates": pa.table(
             {"entity": entity[order], "weight": weight[order].astype(np.float32)}
         ),

@@ -50,8 +50,7 @@ class Aliases:
     def __init__(self, tables: dict[str, pa.Table], seed: int) -> None:
         self.seed = seed
         self.keys = _Keys(tables["aliases"]["key"])
-        self._start = numbers(tables["aliases"]["start"])
-        self._size = numbers(tables["aliases"]["size"])
+        self._bounds = numbers(tables["alias_bounds"]["start"])
         self._entity = numbers(tables["candidates"]["entity"])
         self._weight = numbers(tables["candidates"]["weight"])
         self._value = numbers(tables["phrases"]["value"])
@@ -69,16 +68,21 @@ class Aliases:
 
     def row(self, name: str) -> int | None:
         """Return the row of a name, compared by its folded form, or None."""
-        wanted = key(name)
-        place = bisect_left(self.keys, wanted)
-        return place if place < len(self) and self.keys[place] == wanted else None
+        token = HashedTokens.of(name, self.seed).hash
+        if not len(token):
+            return None
+        phrase = token[:1]
+        for place in range(1, len(token)):
+            phrase = lengthen(phrase, token[place : place + 1], self.seed)
+        found = int(self._phrases.find(phrase)[0])
+        alias = int(self._value[found] & ~LONGER) - 1 if found >= 0 else -1
+        return alias if alias >= 0 and self.keys[alias] == key(name) else None
 
     def candidates(self, alias: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the entities an alias may mean, best first, with priors p(entity | surface)."""
-        start = self._start[alias]
-        stop = start + self._size[alias]
-        weight = self._weight[start:stop]
-        return self._entity[start:stop], weight / weight.sum()
+        rows = slice(self._bounds[alias], self._bounds[alias + 1])
+        weight = self._weight[rows]
+        return self._entity[rows], weight / weight.sum()
 
     def starting_with(self, prefix: str) -> np.ndarray:
         """Return the rows of aliases that start with a prefix."""
@@ -110,8 +114,7 @@ class Aliases:
 
     def best(self, aliases: np.ndarray, limit: int) -> list[tuple[int, int]]:
         """Return (entity, alias) of the heaviest candidates of many aliases, each entity once."""
-        start = self._start[aliases]
-        owner, place = expand(start, start + self._size[aliases])
+        owner, place = expand(self._bounds[aliases], self._bounds[aliases + 1])
         order = np.argsort(-self._weight[place], kind="stable")
         entity, first = np.unique(self._entity[place[order]], return_index=True)
         top = np.argsort(first)[:limit]

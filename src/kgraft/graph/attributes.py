@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgraft.graph.columns import lists_from_rows
+from kgraft.graph.columns import lists_from_rows, numbers
 
 _LIST_FIELDS = {"alias": "aliases", "type": "types"}
 
@@ -34,7 +34,7 @@ class AttributeRows:
         number, rank = np.concatenate(self._number), np.concatenate(self._rank)
         fields = pc.dictionary_encode(pa.concat_arrays(self._field))
         values = pa.concat_arrays(self._value)
-        codes = fields.indices.to_numpy()
+        codes = numbers(fields.indices)
         rows = {
             name: np.flatnonzero(codes == code)
             for code, name in enumerate(fields.dictionary.to_pylist())
@@ -65,7 +65,7 @@ def _best(rows: np.ndarray, number: np.ndarray, rank: np.ndarray) -> np.ndarray:
 def _new(rows: np.ndarray, known: np.ndarray, number: np.ndarray, values: pa.Array) -> np.ndarray:
     """Return the rows whose (subject, value) is not among the known ones, each once."""
     both = np.concatenate([known, rows])
-    code = pc.dictionary_encode(values.take(pa.array(both))).indices.to_numpy().astype(np.int64)
+    code = numbers(pc.dictionary_encode(values.take(pa.array(both))).indices)
     pair = number[both] << np.int64(32) | code
     _, first = np.unique(pair, return_index=True)
     return both[first[first >= len(known)]]

@@ -22,7 +22,7 @@ from kgraft.graph.batches import (
     Source,
     Triples,
 )
-from kgraft.graph.columns import list_rows, lists_from_rows
+from kgraft.graph.columns import list_rows, lists_from_rows, numbers
 from kgraft.graph.folder import Manifest, refuse_existing
 from kgraft.graph.registry import Registry
 from kgraft.graph.write import Content, Provenance, write_graph
@@ -147,7 +147,7 @@ class _Builder:
         """Return all that was read."""
         for batch in self._waiting:
             known = pc.is_in(batch.subject, pa.array(list(self.relations.numbers), pa.string()))
-            self._add_attributes(batch, known.to_numpy(zero_copy_only=False))
+            self._add_attributes(batch, numbers(known))
         entities = self.entities.table()
         if self.source.types_are_ids:
             entities = _label_types(entities, self.entities.numbers)

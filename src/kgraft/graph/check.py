@@ -11,6 +11,7 @@ from kgraft.errors import BadGraph
 from kgraft.graph.adjacency import build_adjacency
 from kgraft.graph.batches import SPLITS
 from kgraft.graph.columns import flat, numbers
+from kgraft.graph.fold import key
 from kgraft.graph.folder import content_version, read_table, sha256
 from kgraft.graph.graph import Graph
 from kgraft.progress import Progress, Silent
@@ -87,16 +88,15 @@ def _ids(graph: Graph) -> Iterator[str]:
 
 def _aliases(graph: Graph) -> Iterator[str]:
     candidates = numbers(read_table(graph.folder, "candidates")["entity"])
-    table = read_table(graph.folder, "aliases")
-    start, size = numbers(table["start"]), numbers(table["size"])
+    bounds = numbers(read_table(graph.folder, "alias_bounds")["start"])
     if len(candidates) and (candidates.min() < 0 or candidates.max() >= len(graph.entities)):
         yield "aliases: a candidate names an entity that is not there"
-    if not np.array_equal(start, np.cumsum(size) - size) or size.sum() != len(candidates):
+    right = bounds[0] == 0 and bounds[-1] == len(candidates) and (np.diff(bounds) > 0).all()
+    if not right or len(bounds) != len(graph.aliases) + 1:
         yield "aliases: the candidates do not fit the aliases"
     count = len(graph.entities)
     rows = np.unique(np.linspace(0, count - 1, min(_SAMPLE, count)).astype(np.int64))
     for entity in graph.entities_at(rows):
-        alias = graph.aliases.row(entity.label)
-        found = graph.aliases.find(entity.label, overlapping=True).alias
-        if alias is not None and alias not in found:
+        found = graph.aliases.find(entity.label, overlapping=True).alias.tolist()
+        if key(entity.label) not in {"", *(graph.aliases.keys[alias] for alias in found)}:
             yield f"aliases: {entity.label!r} is not found in a text"

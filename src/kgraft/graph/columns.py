@@ -83,10 +83,22 @@ def lists_from_rows(row: np.ndarray, values: pa.Array | pa.ChunkedArray, rows: i
 
 def list_rows(lists: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, pa.Array]:
     """Return for every item of a column of lists its row, and all the items in order."""
-    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy().astype(np.int64)
+    lengths = numbers(pc.fill_null(pc.list_value_length(lists), 0)).astype(np.int64)
     return np.repeat(np.arange(len(lists)), lengths), flat(pc.list_flatten(lists))
 
 
 def numbers(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """Return a column of numbers as a NumPy array, without a copy where it is one piece."""
-    return np.asarray(flat(column).to_numpy(zero_copy_only=False))
+    """Return a column of numbers or booleans, none null, as a NumPy array.
+
+    Numbers in one piece are not copied. The memory is looked at directly, because Arrow's own
+    `to_numpy` loads pandas where it is installed.
+    """
+    array = flat(column)
+    if array.null_count:
+        raise ValueError("a null is no number")
+    if pa.types.is_boolean(array.type):
+        return numbers(array.cast(pa.uint8())).view(bool)
+    kind = np.dtype(array.type.to_pandas_dtype())
+    if not len(array):
+        return np.zeros(0, kind)
+    return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)

@@ -27,6 +27,7 @@ from kgraft.progress import Progress
 BUILT_IN = Path(__file__).parent.parent / "data"
 _ALIAS_TABLES = [
     "aliases",
+    "alias_bounds",
     "candidates",
     "phrases",
     "phrase_buckets",
@@ -126,7 +127,7 @@ class Graph:
         known = np.flatnonzero(found >= 0)
         stored = take_rows(self.entities.select(["id"]), found[known])["id"]
         same = pc.equal(flat(stored), wanted.take(pa.array(known)))
-        found[known[~same.to_numpy(zero_copy_only=False)]] = -1
+        found[known[~numbers(same)]] = -1
         return found.astype(np.int64)
 
     def entity(self, which: str | int) -> Entity:
@@ -215,7 +216,7 @@ class Graph:
     def entities_of_type(self, name: str) -> list[Entity]:
         """Return the entities that carry a type."""
         row, types = list_rows(self.entities["types"])
-        return self.entities_at(row[pc.equal(types, name).to_numpy(zero_copy_only=False)])
+        return self.entities_at(row[numbers(pc.equal(types, name))])
 
     def _number(self, which: Entity | str | int) -> int:
         return which.index if isinstance(which, Entity) else self.entity(which).index

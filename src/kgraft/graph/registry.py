@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from kgraft.errors import BadInput
 from kgraft.graph.attributes import AttributeRows
 from kgraft.graph.batches import ENTITY_SCHEMA, Origin, Refusals
-from kgraft.graph.columns import list_rows, lists_from_rows
+from kgraft.graph.columns import list_rows, lists_from_rows, numbers
 
 _UNDECLARED = -1
 
@@ -49,6 +49,9 @@ class Registry:
             self._declared_at.append(_UNDECLARED)
         return number
 
+    def _known(self, item: str) -> int:
+        return self.numbers.get(item, -1)
+
     def declare(self, table: pa.Table, origin: Origin, refusals: Refusals) -> None:
         """Take rows that declare ids; one without an id, or with an id declared before, is bad."""
         _refuse_reserved(table, origin)
@@ -83,11 +86,9 @@ class Registry:
     def lookup(self, ids: pa.Array, *, add: bool) -> np.ndarray:
         """Return the number of every id, -1 for an unknown one; `add` numbers it instead."""
         encoded = pc.dictionary_encode(ids)
-        items = encoded.dictionary.to_pylist()
-        numbers = (
-            [self.number(i) for i in items] if add else [self.numbers.get(i, -1) for i in items]
-        )
-        return np.array(numbers, np.int64)[encoded.indices.to_numpy()]
+        find = self.number if add else self._known
+        found = [find(item) for item in encoded.dictionary.to_pylist()]
+        return np.array(found, np.int64)[numbers(encoded.indices)]
 
     def table(self) -> pa.Table:
         """Return one row a number: declared rows and attributes together, gaps filled."""
@@ -177,4 +178,4 @@ def _misfit_counts(table: pa.Table) -> np.ndarray:
     if "aliases" in table.column_names:
         aliases = pc.fill_null(pc.list_value_length(table["aliases"]), 0)
     misfit = pc.fill_null(pc.not_equal(sizes, pc.add(aliases, 1)), False)
-    return np.flatnonzero(misfit.to_numpy())
+    return np.flatnonzero(numbers(misfit))

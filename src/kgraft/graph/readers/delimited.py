@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgraft.graph.batches import ROWS, Refusals
+from kgraft.graph.columns import numbers
 from kgraft.graph.readers.stream import (
     BOM,
     numbered_lines,
@@ -77,7 +78,7 @@ class DelimitedFile:
             yield self._columns(cells, width)
 
     def _columns(self, cells: Cells, width: int) -> Columns:
-        sizes = pc.list_value_length(cells.rows).to_numpy(zero_copy_only=False)
+        sizes = numbers(pc.list_value_length(cells.rows))
         good = sizes == width
         for row in np.flatnonzero(~good):
             self.refusals.refuse(
@@ -123,7 +124,7 @@ def _split_block(block: bytes, line: int, path: Path, refusals: Refusals) -> Cel
     lines = pc.split_pattern(text, "\n").flatten()
     if b"\r" in block:
         lines = pc.replace_substring_regex(lines, "\r$", "")
-    filled = pc.not_equal(lines, "").to_numpy(zero_copy_only=False)
+    filled = numbers(pc.not_equal(lines, ""))
     rows = pc.split_pattern(lines.filter(pa.array(filled)), "\t")
     return Cells(rows, line + np.flatnonzero(filled))
 

@@ -24,6 +24,7 @@ from kgraft.graph.batches import (
     Relations,
     Triples,
 )
+from kgraft.graph.columns import numbers
 from kgraft.progress import Progress
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def _triples(rows: pa.Table, origin: Origin, refusals: Refusals) -> Iterator[Bat
     empty = [pc.fill_null(pc.equal(part, ""), True) for part in parts]
     bad = pc.or_(pc.or_(empty[0], empty[1]), empty[2])
     odd = pc.invert(pc.is_in(split, pa.array(SPLITS)))
-    for row in np.flatnonzero(pc.or_(bad, odd).to_numpy(zero_copy_only=False)).tolist():
+    for row in np.flatnonzero(numbers(pc.or_(bad, odd))).tolist():
         kind = "empty field" if bad[row].as_py() else "unknown split"
         text = "\t".join(str(column[row].as_py()) for column in (*parts, split))
         detail = "" if bad[row].as_py() else repr(split[row].as_py())
@@ -224,7 +225,7 @@ def _triples(rows: pa.Table, origin: Origin, refusals: Refusals) -> Iterator[Bat
         keep = pc.and_not(pc.equal(split, name), bad)
         head, relation, tail = (part.filter(keep) for part in parts)
         if len(head):
-            lines = np.asarray(origin.lines)[keep.to_numpy(zero_copy_only=False)]
+            lines = np.asarray(origin.lines)[numbers(keep)]
             yield Triples(head, relation, tail, Origin(origin.file, lines), name)
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgraft.graph.batches import Attributes
+from kgraft.graph.columns import numbers
 from kgraft.graph.readers.iris import OURS, WIKIDATA_PROPERTY, ids_of
 
 Of = Literal["entity", "relation"] | None
@@ -69,7 +70,7 @@ class TextRows:
             return [], 0
         subjects = pa.array(self._subjects, pa.string())
         of = self._kinds(subjects)
-        of[pc.match_substring_regex(subjects, noise).to_numpy(zero_copy_only=False)] = -1
+        of[numbers(pc.match_substring_regex(subjects, noise))] = -1
         ids, field, value = ids_of(subjects), pa.array(self._fields), pa.array(self._values)
         ranks = np.array(self._ranks, np.int8)
         self._clear()
@@ -86,6 +87,6 @@ class TextRows:
         of = np.array(self._of, np.int8)
         for kind, prefixes in PREFIXES.items():
             for prefix in prefixes:
-                mask = pc.starts_with(subjects, prefix).to_numpy(zero_copy_only=False)
+                mask = numbers(pc.starts_with(subjects, prefix))
                 of[mask & (of == 0)] = 1 if kind == "relation" else 2
         return of

@@ -28,7 +28,7 @@ from kgraft.graph.batches import (
     Split,
     Triples,
 )
-from kgraft.graph.columns import list_rows, lists_from_rows
+from kgraft.graph.columns import list_rows, lists_from_rows, numbers
 from kgraft.graph.readers.delimited import Columns, DelimitedFile
 from kgraft.graph.readers.stream import PACKERS
 from kgraft.progress import Progress
@@ -145,7 +145,7 @@ def _without_empty(file: DelimitedFile, block: Columns) -> Columns:
     """Refuse the triples that lack a part."""
     empty = np.zeros(len(block.lines), bool)
     for column in block.columns:
-        empty |= pc.equal(column, "").to_numpy(zero_copy_only=False)
+        empty |= numbers(pc.equal(column, ""))
     return _without(file, block, empty, "empty field")
 
 
@@ -153,7 +153,7 @@ def _without_bad_counts(file: DelimitedFile, block: Columns, place: int) -> Colu
     """Refuse the rows whose name_counts are anything but numbers joined by `|`, or nothing."""
     counts = block.columns[place]
     good = pc.match_substring_regex(counts, r"^([0-9]{1,18}(\|[0-9]{1,18})*)?$")
-    bad = ~good.to_numpy(zero_copy_only=False)
+    bad = ~numbers(good)
     return _without(file, block, bad, "name_counts are no numbers", counts)
 
 
@@ -198,7 +198,7 @@ def _items(column: pa.Array) -> tuple[np.ndarray, pa.Array]:
     """Return row and text of every item that is not empty."""
     row, items = list_rows(pc.split_pattern(column, "|"))
     filled = pc.not_equal(items, "")
-    return row[filled.to_numpy(zero_copy_only=False)], items.filter(filled)
+    return row[numbers(filled)], items.filter(filled)
 
 
 def _counts(column: pa.Array) -> pa.Array:

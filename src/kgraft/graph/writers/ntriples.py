@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgraft.graph.batches import ROWS, SPLITS
-from kgraft.graph.columns import list_rows, lists_from_rows, string_buffers
+from kgraft.graph.columns import list_rows, lists_from_rows, numbers, string_buffers
 from kgraft.graph.readers.iris import (
     DECLARES,
     FORMAT,
@@ -124,7 +124,7 @@ def _column(name: str, values: pa.ChunkedArray, subject: pa.Array, *, first: boo
     if pa.types.is_list(values.type):
         return _listed(name, values, subject)
     texts = _strings(values)
-    said = pc.fill_null(pc.not_equal(texts, ""), False).to_numpy(zero_copy_only=False)
+    said = numbers(pc.fill_null(pc.not_equal(texts, ""), False))
     if first and name not in TEXTS and len(said):
         said[0] = True  # an empty value for the first row keeps an empty column
     literals = _literal(pc.fill_null(texts, ""))

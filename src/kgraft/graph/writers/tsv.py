@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgraft.graph.batches import SPLITS
-from kgraft.graph.columns import flat
+from kgraft.graph.columns import flat, numbers
 from kgraft.graph.graph import Graph
 from kgraft.progress import Progress
 
@@ -70,7 +70,7 @@ def _cell(column: pa.Array) -> pa.Array:
         return escaped(column)
     items = escaped(column.flatten().cast(pa.string()))
     items = pc.replace_substring(items, "|", "\\u007C")
-    sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    sizes = numbers(pc.fill_null(pc.list_value_length(column), 0))
     bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     return pc.binary_join(pa.ListArray.from_arrays(pa.array(bounds), items), "|")
 
