@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -7,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgraft.graph.columns import (
+    arrow_numbers,
+    arrow_strings,
     codepoints,
     flat,
     list_rows,
@@ -95,3 +99,28 @@ def test_narrow_halves_numbers_only_where_they_fit():
     assert narrow(np.array([], np.int64)).dtype == np.int32
     wide = np.array([2**31])
     assert narrow(wide) is wide
+
+
+@given(TEXTS)
+def test_arrow_strings_are_the_texts(texts):
+    assert arrow_strings(texts).to_pylist() == texts
+
+
+def test_arrow_strings_hold_no_half_of_a_pair():
+    assert arrow_strings(["a\ud800", "é"]).to_pylist() == ["a?", "é"]
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.uint64, np.float32])
+def test_arrow_numbers_are_the_numbers(kind):
+    values = np.arange(10, dtype=kind)[::2]
+    assert arrow_numbers(values).equals(pa.array(values))
+
+
+def test_looking_things_up_loads_no_pandas(small):
+    look = (
+        "import sys; from kgraft.graph import Graph; graph = Graph.open(sys.argv[1]);"
+        "graph.card('Q1'); graph.mentions('From Paris'); graph.find('Texas');"
+        "print('pandas' in sys.modules)"
+    )
+    command = [sys.executable, "-c", look, str(small.folder)]
+    assert subprocess.run(command, capture_output=True, text=True).stdout == "False\n"

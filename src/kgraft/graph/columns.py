@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -51,6 +53,21 @@ def flat(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
+def arrow_numbers(values: np.ndarray) -> pa.Array:
+    """Return numbers as an Arrow array without a copy; `pa.array` would load pandas first."""
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(
+        kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))]
+    )
+
+
+def arrow_strings(texts: Sequence[str]) -> pa.Array:
+    """Return texts as an Arrow array, half a surrogate pair as `?`; `pa.array` loads pandas."""
+    encoded = [text.encode("utf-8", "replace") for text in texts]
+    bounds = np.concatenate([[0], np.cumsum([len(octets) for octets in encoded], dtype=np.int64)])
+    return strings_from_buffers(np.frombuffer(b"".join(encoded), np.uint8), bounds)
+
+
 def narrow(values: np.ndarray) -> np.ndarray:
     """Return whole numbers as 32-bit ones where they fit: half the file."""
     return values.astype(np.int32) if values.max(initial=0) < 1 << 31 else values
@@ -67,11 +84,11 @@ def take_rows(table: pa.Table, rows: np.ndarray) -> pa.Table:
     order = np.argsort(piece, kind="stable")
     pieces, first = np.unique(piece[order], return_index=True)  # none at all for no rows
     taken = [
-        batches[k].take(pa.array(rows[part] - begins[k]))
+        batches[k].take(arrow_numbers(rows[part] - begins[k]))
         for k, part in zip(pieces.tolist(), np.split(order, first[1:]), strict=False)
     ]
     joined = pa.Table.from_batches(taken, table.schema).combine_chunks()
-    return joined if (np.diff(order) > 0).all() else joined.take(pa.array(np.argsort(order)))
+    return joined if (np.diff(order) > 0).all() else joined.take(arrow_numbers(np.argsort(order)))
 
 
 def lists_from_rows(row: np.ndarray, values: pa.Array | pa.ChunkedArray, rows: int) -> pa.Array:

@@ -16,7 +16,14 @@ from kgraft.graph.adjacency import Adjacency, Direction, TripleArrays, build_adj
 from kgraft.graph.aliases import Aliases
 from kgraft.graph.batches import SPLITS, Source, Split
 from kgraft.graph.cards import choose_facts
-from kgraft.graph.columns import flat, list_rows, numbers, take_rows
+from kgraft.graph.columns import (
+    arrow_numbers,
+    arrow_strings,
+    flat,
+    list_rows,
+    numbers,
+    take_rows,
+)
 from kgraft.graph.entity import Candidate, Card, Entity, Found, Mention, Neighbour, Relation
 from kgraft.graph.folder import MANIFEST, Manifest, read_manifest, read_table
 from kgraft.graph.hashing import HashIndex, hash_strings
@@ -120,13 +127,13 @@ class Graph:
 
     def numbers_of(self, ids: Sequence[str] | pa.Array) -> np.ndarray:
         """Return the number of each entity id, -1 for one that is not in the graph."""
-        wanted = ids if isinstance(ids, pa.Array) else _strings(ids)
+        wanted = ids if isinstance(ids, pa.Array) else arrow_strings(ids)
         index, entity = self._ids
         place = index.find(hash_strings(wanted, self.manifest.id_seed))
         found = np.where(place >= 0, entity[np.maximum(place, 0)], -1) if len(entity) else place
         known = np.flatnonzero(found >= 0)
         stored = take_rows(self.entities.select(["id"]), found[known])["id"]
-        same = pc.equal(flat(stored), wanted.take(pa.array(known)))
+        same = pc.equal(flat(stored).cast(wanted.type), wanted.take(arrow_numbers(known)))
         found[known[~numbers(same)]] = -1
         return found.astype(np.int64)
 
@@ -315,12 +322,3 @@ class Graph:
             triples=triples,
             progress=progress,
         )
-
-
-def _strings(texts: Sequence[str]) -> pa.Array:
-    """Return texts as a column; half of a surrogate pair, which no id holds, becomes U+FFFD."""
-    try:
-        return pa.array(texts, pa.string())
-    except UnicodeEncodeError:
-        whole = (t.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for t in texts)
-        return pa.array(list(whole), pa.string())
