@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kgraft.link import Link
 
 SMALLEST = 0.005  # score of a runner-up that is worth a line
-ROOM = 48  # characters of a description in a table
+ROOM = 36  # characters of a description in a table
 
 
 def link(
