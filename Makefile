@@ -38,7 +38,7 @@ world: $(VENV)/.kgraft-dev ## Build the built-in graph anew from its sources
 	  --licence "CC BY 4.0 (GeoNames), MIT (countryinfo), Unicode-3.0 (CLDR): see NOTICE"
 
 clean: ## Remove the virtual environment and caches
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@echo "Creating $(VENV)"

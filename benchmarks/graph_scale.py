@@ -8,6 +8,7 @@ KGRAFT_SCALE=0.01 makes everything smaller, for a trial.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import resource
@@ -25,6 +26,7 @@ import pyarrow.compute as pc
 
 from benchmarks.harness import RESULTS, Benchmark, Goal
 from benchmarks.synthetic_graph import SyntheticNames, write_synthetic
+from kgraft.graph.folder import sha256
 
 SCALE = float(os.environ.get("KGRAFT_SCALE", "1"))
 ENTITIES, RELATIONS, TRIPLES = int(4_600_000 * SCALE), 822, int(20_600_000 * SCALE)
@@ -95,11 +97,10 @@ def stage_sample(work: Path) -> Measured:
     sampling, gathering = [], []
     for seed in range(REPEATS + 3):
         roots = random.integers(0, adjacency.entities, ROOTS)
-        seconds, hops = _timed(lambda: sample_neighbourhood(adjacency, roots, FAN_OUT, seed=seed))  # noqa: B023
+        seconds, hops = _timed(sample_neighbourhood, adjacency, roots, FAN_OUT, seed=seed)
         index = random.integers(0, len(others), sum(len(hop.target) for hop in hops))
-        bare, _ = _timed(lambda: others[index])  # noqa: B023
         sampling.append(seconds)
-        gathering.append(bare)
+        gathering.append(_timed(others.__getitem__, index)[0])
     return {"sampling": sampling[3:], "gathering": gathering[3:]}
 
 
@@ -112,13 +113,13 @@ def stage_alias(work: Path) -> Measured:
     graph = Graph.open(work / "names")
     text = (work / "text.txt").read_text("utf-8")
     graph.aliases.find(text[:1000])
-    ours = [_timed(lambda: graph.aliases.find(text))[0] for _ in range(5)]
+    ours = [_timed(graph.aliases.find, text)[0] for _ in range(5)]
     keys = [graph.aliases.keys[row] for row in range(len(graph.aliases))]
     automaton = daachorse.CharwiseDoubleArrayAhoCorasick(
         keys, daachorse.MATCH_KIND_LEFTMOST_LONGEST
     )
     folded = text.lower()
-    peer = [_timed(lambda: automaton.find(folded))[0] for _ in range(5)]
+    peer = [_timed(automaton.find, folded)[0] for _ in range(5)]
     megabytes = len(text.encode()) / 1e6
     return {"ours": [megabytes / s for s in ours], "peer": [megabytes / s for s in peer]}
 
@@ -131,9 +132,9 @@ def stage_alias_load(work: Path) -> Measured:
     return {"alias_load_seconds": seconds}
 
 
-def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
+def _timed(work: Callable[..., Any], *given: object, **options: object) -> tuple[float, Any]:
     began = time.perf_counter()
-    result = work()
+    result = work(*given, **options)
     return time.perf_counter() - began, result
 
 
@@ -156,6 +157,12 @@ def prepare(work: Path) -> None:
     (work / "text.txt").write_text(made.text(TEXT, names), "utf-8")
 
 
+def _checksum(work: Path) -> str:
+    """Return one checksum over the files that were written."""
+    files = [*sorted((work / "source").iterdir()), work / "text.txt"]
+    return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
+
+
 def run_stage(name: str, work: Path) -> Measured:
     """Run one stage in a fresh process."""
     command = [sys.executable, "-m", "benchmarks.graph_scale", name, str(work)]
@@ -167,7 +174,7 @@ def run_stage(name: str, work: Path) -> Measured:
 
 def main() -> None:
     """Run all stages and write the result."""
-    data = {"name": "synthetic", "description": f"benchmarks/synthetic_graph.py, seed {SEED}"}
+    data = {"name": f"synthetic, by benchmarks/synthetic_graph.py with seed {SEED}"}
     folder = RESULTS if SCALE == 1 else Path(tempfile.gettempdir())
     with (
         tempfile.TemporaryDirectory() as temporary,
@@ -175,6 +182,7 @@ def main() -> None:
     ):
         work = Path(temporary)
         prepare(work)
+        data["sha256"] = _checksum(work)
         for stage in ("import", "open"):
             for name, value in run_stage(stage, work).items():
                 run.figure(name, value)

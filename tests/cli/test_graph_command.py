@@ -77,7 +77,7 @@ def test_import_says_what_was_written(run, write, tmp_path):
     assert result.stdout == f"{tmp_path / 'g'}: 5 entities, 1 relations, 3 triples\n"
     assert result.stderr == ""
     assert names(tmp_path) == ["g", "source"]
-    assert check_graph(Graph.open(tmp_path / "g")) == []
+    assert check_graph(tmp_path / "g") == []
 
 
 def test_import_as_json_is_the_manifest(run, write, tmp_path):
@@ -196,7 +196,7 @@ def test_bad_lines_are_skipped_counted_and_kept(run, write, tmp_path, case):
     assert reason.startswith(case)
     graph = Graph.open(tmp_path / "deep" / "g")
     assert graph.manifest.refused.pop(case) == 1
-    assert check_graph(graph) == []
+    assert check_graph(graph.folder) == []
     assert names(tmp_path / "deep") == ["g", "g.refused.tsv"]
 
 

@@ -25,13 +25,26 @@ def test_json_holds_offsets_ids_scores_and_candidates(run):
     result = run("From Paris with love", "--json")
     [link] = json.loads(result.output)["links"]
     assert (link["start"], link["end"], link["surface"]) == (5, 10, "Paris")
-    assert link["entity"] == link["candidates"][0]["entity"]["id"]
+    assert link["id"] == link["candidates"][0]["id"]
     assert len(link["candidates"]) >= 2
     assert 0 < link["score"] <= 1
 
 
 def test_text_from_standard_input(run):
     assert "Berlin" in run("-", input="Ich bin in Berlin.").output
+
+
+def test_standard_input_must_be_utf8(run):
+    result = run("-", input=b"Paris \xff")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "kgraft: standard input is not UTF-8 (byte 7); convert it: iconv -t UTF-8\n"
+    )
+
+
+def test_small_letters_count_on_request(run):
+    assert run("We went to paris.").exit_code == 1
+    assert "capital" in run("We went to paris.", "--any-case").output
 
 
 def test_nothing_found_exits_with_1(run):

@@ -70,7 +70,7 @@ def _make_aliases(names, *, degree=None, counts=None):
     column = pa.chunked_array([texts[:3], texts[3:]], pa.string())
     if degree is None:
         degree = np.zeros(max(entities, default=0) + 1, np.int64)
-    seen = None if counts is None else np.array(counts, np.int64)
+    seen = np.full(len(texts), -1) if counts is None else np.array(counts, np.int64)
     entity = np.array(entities, np.int32)
     return Aliases(*build_aliases(Names(column, entity, seen), np.asarray(degree)))
 

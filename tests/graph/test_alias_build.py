@@ -17,7 +17,7 @@ NAMES = st.lists(st.text("abA -\u00ad", max_size=7), max_size=12)
 def build(names, entities=None, *, degree=(0,) * 20, counts=None):
     entity = np.array(range(len(names)) if entities is None else entities, np.int32)
     column = pa.chunked_array([names], pa.string())
-    seen = None if counts is None else np.array(counts, np.int64)
+    seen = np.full(len(names), -1) if counts is None else np.array(counts, np.int64)
     return build_aliases(Names(column, entity, seen), np.array(degree))
 
 
@@ -137,7 +137,12 @@ def test_progress_counts_the_names():
             self.done += amount
 
     seen = Seen()
-    names = Names(pa.chunked_array([["a", "b"], ["c"]]), np.zeros(3, np.int32), None)
+    names = Names(pa.chunked_array([["a", "b"], ["c"]]), np.zeros(3, np.int32), np.full(3, -1))
     build_aliases(names, np.zeros(1, np.int64), seen)
     assert seen.stages == [("folding names", 3), ("indexing names", None)]
     assert seen.done == 3
+
+
+def test_counts_of_one_name_leave_the_degrees_of_others_alone():
+    tables, _ = build(["a", "A", "b"], [0, 1, 2], degree=[4, 9, 7], counts=[-1, -1, 3])
+    assert lists(tables, "candidates") == {"entity": [1, 0, 2], "weight": [10, 5, 4]}

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgraft.graph import attributes
 from kgraft.graph.attributes import AttributeRows
 
 ROW = st.tuples(
@@ -48,11 +49,29 @@ def naive_merge(rows, count=4):
     return {field: column for field, column in columns.items() if any(column)}
 
 
-@given(st.lists(st.lists(ROW, min_size=1, max_size=6), max_size=4))
-def test_rows_merge_as_in_a_plain_loop(batches):
-    found = merge(*batches)
+@pytest.mark.parametrize("piece", [1, 2, 1 << 30])
+@given(batches=st.lists(st.lists(ROW, min_size=1, max_size=6), max_size=4))
+def test_rows_merge_as_in_a_plain_loop(piece, batches):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attributes, "_PIECE", piece)
+        found = merge(*batches)
     filled = {field: column for field, column in found.items() if any(column)}
     assert filled == naive_merge([row for batch in batches for row in batch])
+
+
+def test_more_text_than_one_piece_comes_in_several(monkeypatch):
+    monkeypatch.setattr(attributes, "_PIECE", 4)
+    rows = AttributeRows()
+    for field in ("note", "alias"):
+        number, rank = np.arange(6), np.zeros(6, np.int8)
+        rows.add(number, pa.array([field] * 6), pa.array(["abc"] * 6), rank)
+    merged = rows.merge(6)
+    assert {name: column.type for name, column in merged.items()} == {
+        "note": pa.string(),
+        "aliases": pa.list_(pa.string()),
+    }
+    assert min(column.num_chunks for column in merged.values()) > 1
+    assert merged["note"].to_pylist() == ["abc"] * 6
 
 
 def test_no_rows_fill_no_columns():

@@ -279,12 +279,6 @@ def test_name_counts_need_one_number_for_each_name(refused):
     )
 
 
-@pytest.mark.parametrize("name", ["alias", "type"])
-def test_the_singular_of_a_list_column_is_refused(refused, name):
-    message = refused(entities({"id": "a", name: "x"}))
-    assert f"a column is named {name!r}; name it" in message
-
-
 def test_a_source_without_entities(refused):
     assert refused() == "made by hand: no entity was found; is it the right file and format?"
 

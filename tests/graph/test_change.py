@@ -26,7 +26,7 @@ def test_extending_keeps_numbers_and_adds_behind_them(small, tmp_path):
     bigger = small.extend(
         tmp_path / "bigger", entities=[new], triples=[("Q20", "P131", "Q4"), ("Q1", "P36", "Q4")]
     )
-    assert check_graph(bigger) == []
+    assert check_graph(bigger.folder) == []
     assert bigger.entities["id"].to_pylist() == [*small.entities["id"].to_pylist(), "Q20"]
     assert triples_of(bigger) == triples_of(small) | {("Q20", "P131", "Q4", "train")}
     assert bigger.find("lugdunum")[0].id == "Q20"
@@ -111,12 +111,12 @@ def test_an_existing_target_is_refused(small):
         small.extend(small.folder, entities=[{"id": "Q20"}])
     with pytest.raises(BadInput, match="exists already"):
         small.without(small.folder, entities=["Q1"])
-    assert check_graph(small) == []
+    assert check_graph(small.folder) == []
 
 
 def test_without_entities_their_triples_go_too(small, tmp_path):
     less = small.without(tmp_path / "less", entities=["Q4", "Q12"])
-    assert check_graph(less) == []
+    assert check_graph(less.folder) == []
     assert len(less.entities) == 10
     gone = {triple for triple in triples_of(small) if "Q4" in triple}
     assert triples_of(less) == triples_of(small) - gone
@@ -128,7 +128,7 @@ def test_without_relations_by_id_or_label(small, tmp_path):
     less = small.without(tmp_path / "less", relations=["P36", "located in"])
     assert less.relations["id"].to_pylist() == ["P47"]
     assert triples_of(less) == {("Q4", "P47", "Q5", "train"), ("Q5", "P47", "Q4", "train")}
-    assert check_graph(less) == []
+    assert check_graph(less.folder) == []
 
 
 def test_without_triples_in_whatever_split(small, tmp_path):
@@ -142,7 +142,7 @@ def test_without_triples_in_whatever_split(small, tmp_path):
 def test_without_everything(small, tmp_path):
     empty = small.without(tmp_path / "empty", entities=small.entities["id"].to_pylist())
     assert (len(empty.entities), len(empty.triples)) == (0, 0)
-    assert check_graph(empty) == []
+    assert check_graph(empty.folder) == []
     assert empty.find("Paris") == empty.search("Paris") == empty.mentions("in Paris") == []
     assert empty.numbers_of(["Q1"]).tolist() == [-1]
     with pytest.raises(NotFound):

@@ -96,7 +96,7 @@ def test_a_relation_by_id_label_and_number(small):
     borders = small.relation("P47")
     assert borders == small.relation("borders") == small.relation(2)
     assert borders.words("France", "Germany") == "France borders Germany."
-    assert small.relation("P131").words("Paris", "France") == "Paris: located in: France"
+    assert small.relation("P131").words("Paris", "France") == "Paris — located in → France"
 
 
 def test_an_unknown_relation_lists_some(small):
@@ -223,7 +223,10 @@ def test_a_loop_goes_out_and_in(make_graph, tmp_path):
 def test_a_card_holds_texts_and_facts_in_words(small):
     card = small.card("Q6")
     assert card.entity == small.entity("Q6")
-    assert card.sentences() == ["Berlin is the capital of Germany.", "Berlin: located in: Germany"]
+    assert card.sentences() == [
+        "Berlin is the capital of Germany.",
+        "Berlin — located in → Germany",
+    ]
     assert (card.facts, small.card("Q12").facts) == (2, 0)
     assert len(small.card("Q6", limit=1).neighbours) == 1
 

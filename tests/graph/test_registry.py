@@ -141,10 +141,17 @@ def test_counts_that_fit_are_kept(registry):
     assert registry.table()["name_counts"].to_pylist() == [[1, 2], None]
 
 
-@pytest.mark.parametrize("name", ["alias", "type"])
-def test_the_singular_of_a_list_is_no_column(registry, name):
-    with pytest.raises(BadInput, match=f"'{name}'.*; name it '{name}e?s'"):
-        declare(registry, {"id": "a", name: "x"})
+@pytest.mark.parametrize(("one", "many"), [("alias", "aliases"), ("type", "types")])
+def test_the_singular_of_a_list_is_a_list_of_one(registry, one, many):
+    declare(registry, {"id": "a", one: "x"}, {"id": "b", one: ""}, {"id": "c"})
+    table = registry.table()
+    assert table[many].to_pylist() == [["x"], [], []]
+    assert one not in table.column_names
+
+
+def test_the_singular_beside_its_list_is_refused(registry):
+    with pytest.raises(BadInput, match="a column is named 'type'; give the column another name"):
+        declare(registry, {"id": "a", "type": "x", "types": ["y"]})
 
 
 def test_refused_rows_leave_nothing_behind(registry):

@@ -52,8 +52,36 @@ NAME = TEXT.filter(bool)
 EXTRAS = st.lists(NAME.filter(lambda name: name not in RESERVED), max_size=2, unique=True)
 
 
+TAKEN = st.builds(
+    str.__add__,
+    st.sampled_from(
+        [
+            "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+            "http://www.w3.org/2000/01/rdf-schema#",
+            "http://www.w3.org/2004/02/skos/core#",
+            "http://schema.org/",
+            "https://schema.org/",
+            "http://xmlns.com/foaf/0.1/",
+            "http://purl.org/dc/terms/",
+            "http://purl.org/dc/elements/1.1/",
+            "http://wikiba.se/ontology#",
+            "http://www.wikidata.org/entity/",
+            "http://www.wikidata.org/entity/statement/",
+            "http://www.wikidata.org/prop/direct/",
+            "https://www.wikidata.org/wiki/Special:EntityData/",
+            "https://en.wikipedia.org/wiki/",
+            "https://en.wikipedia.org/",
+            "urn:kgraft:",
+            "urn:kgraft:entity:",
+        ]
+    ),
+    st.sampled_from(["", "type", "subject", "Statement", "label", "altLabel", "name", "about"])
+    | st.sampled_from(["isPartOf", "description", "Q42", "P31", "Entity", "graph", "split"]),
+)
+
+
 @st.composite
-def contents(draw):
+def contents(draw, names=NAME):
     """Rows of a small graph with every kind of text, column, count and split."""
     extras, more = draw(EXTRAS), draw(EXTRAS)
     counted = draw(st.booleans())
@@ -67,7 +95,7 @@ def contents(draw):
             "label": draw(TEXT),
             "description": draw(TEXT),
             "aliases": aliases,
-            "types": draw(st.lists(NAME, max_size=2)),
+            "types": draw(st.lists(names, max_size=2)),
             "name_counts": draw(counts) if counted else None,
             **{name: draw(TEXT) for name in extras},
         }
@@ -77,10 +105,10 @@ def contents(draw):
         names = {"aliases": draw(st.lists(NAME, max_size=2))}
         return {"id": key, **texts, **names, **{name: draw(TEXT) for name in more}}
 
-    entities = draw(st.lists(NAME, min_size=1, max_size=5, unique=True))
-    relations = draw(st.lists(NAME, min_size=1, max_size=3, unique=True))
-    end, link = st.sampled_from(entities), st.sampled_from(relations)
-    triples = draw(st.lists(st.tuples(end, link, end, st.sampled_from(SPLITS)), max_size=6))
+    entities = draw(st.lists(names, min_size=1, max_size=5, unique=True))
+    relations = draw(st.lists(names, min_size=1, max_size=3, unique=True))
+    end, by = st.sampled_from(entities), st.sampled_from(relations)
+    triples = draw(st.lists(st.tuples(end, by, end, st.sampled_from(SPLITS)), max_size=6))
     return triples, [entity(key) for key in entities], [relation(key) for key in relations]
 
 
@@ -161,6 +189,21 @@ def id_triples(graph):
         (entities[h], relations[r], entities[t], SPLITS[s])
         for h, r, t, s in zip(*columns, strict=True)
     )
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(content=contents(names=TAKEN))
+def test_ids_that_mean_something_in_rdf_come_back_as_ids(content):
+    with tempfile.TemporaryDirectory() as made:
+        graph = build(source_of(*content), Path(made, "graph"))
+        again = round_trip(graph, Path(made), "ntriples")
+        assert again.entities.to_pylist() == graph.entities.to_pylist()
+        assert again.manifest.version == graph.manifest.version
+        assert not again.manifest.left_out
+        rest = Path(made, "g.nt").read_text("utf-8").partition("\n")[2]
+        Path(made, "unmarked.nt").write_text(rest, "utf-8", newline="")
+        unmarked = build(open_source(Path(made, "unmarked.nt")), Path(made, "unmarked"))
+        assert id_triples(unmarked) == id_triples(graph)
 
 
 def once(triples):

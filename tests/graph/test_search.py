@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgraft.graph import search as search_module
+from kgraft.graph import aliases as aliases_module
 from kgraft.graph.fold import key
 from kgraft.graph.search import search, search_nearby
 
@@ -52,9 +52,11 @@ def test_no_more_than_the_limit(small, limit):
     assert ids(search(small, "paris", limit=limit)) == ["Q1", "Q2", "Q3"][:limit]
 
 
-def test_of_very_many_prefixes_the_first_are_weighed(small, monkeypatch):
-    monkeypatch.setattr(search_module, "_MOST", 1)
-    assert [item.name for item in search(small, "a")] == ["alexander"]
+def test_of_very_many_names_the_heaviest_are_weighed(make_graph, tmp_path, monkeypatch):
+    monkeypatch.setattr(aliases_module, "_ALIASES", 0)
+    names = [f"a{number:03}" for number in range(200)]
+    graph = make_graph(tmp_path, [("a150", "r", name) for name in names])
+    assert [item.name for item in search(graph, "a", limit=1)] == ["a150"]
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from tools.world.model import RELATIONS, World
 
-_ESCAPES = str.maketrans({"\\": r"\u005C", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+_ESCAPES = str.maketrans({character: f"\\u{ord(character):04X}" for character in "\\\t\n\r"})
 
 
 def escape(text: str) -> str:
     r"""Escape what a cell cannot hold.
 
     >>> escape("a\tb")
-    'a\\tb'
+    'a\\u0009b'
     """
     return text.translate(_ESCAPES)
 

@@ -45,8 +45,15 @@ def _options(
 
 def main() -> None:
     """Run the command line; --debug may stand anywhere."""
-    arguments = sys.argv[1:]
-    if "--debug" in arguments:
-        arguments.remove("--debug")
-        arguments.insert(0, "--debug")
-    app(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    options, dashes, words = _partition(sys.argv[1:], "--")
+    if "--debug" in options:
+        options.remove("--debug")
+        options.insert(0, "--debug")
+    app([*options, *dashes, *words])
+
+
+def _partition(items: list[str], mark: str) -> tuple[list[str], list[str], list[str]]:
+    place = items.index(mark) if mark in items else len(items)
+    return items[:place], items[place : place + 1], items[place + 1 :]

@@ -13,7 +13,7 @@ from kgraft.cli.output import AsJson, GraphName, GraphOption, Quiet, console, pr
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
-    from kgraft.graph import Card, Graph, GraphPath
+    from kgraft.graph import Card, Entity, Graph, GraphPath
 
 app = typer.Typer(help="Import, look at, search, check and export graphs.", no_args_is_help=True)
 
@@ -77,7 +77,7 @@ def import_(
             overwrite=overwrite,
             progress=progress,
         )
-    if not refusals.count:
+    if skip_bad and not refusals.count:
         refused.unlink(missing_ok=True)  # of an import before this one
     if as_json:
         print_json(manifest)
@@ -143,13 +143,25 @@ def show(
     opened = Graph.open(graph)
     found = opened.resolve(entity)
     if to is not None:
-        _show_paths(opened, opened.paths(found, opened.resolve(to), limit=facts), as_json)
+        _show_paths(opened, _paths(opened, found, opened.resolve(to), facts), as_json)
         return
     card = opened.card(found, limit=facts)
+    others = [other for other in opened.find(entity) if other != found]
     if as_json:
-        print_json({**asdict(card), "sentences": card.sentences()})
+        ids = [other.id for other in others]
+        print_json({**asdict(card), "sentences": card.sentences(), "others": ids})
         return
     print_card(card)
+    if others:
+        named = ", ".join(f"{other.label} ({other.id})" for other in others[:5])
+        console().print(f"  [dim]also named so: {escape(named)}[/]")
+
+
+def _paths(graph: Graph, start: Entity, end: Entity, limit: int) -> list[GraphPath]:
+    """Return paths, those once that only differ in the direction of a triple that has a mirror."""
+    found = graph.paths(start, end, limit=limit * 8)
+    distinct = {(path.entities, path.relations): path for path in reversed(found)}
+    return list(distinct.values())[::-1][:limit]
 
 
 def print_card(card: Card) -> None:
@@ -250,15 +262,15 @@ def check(graph: GraphName = "world", quiet: Quiet = False, as_json: AsJson = Fa
     """Verify every checksum and every table of a graph; exit code 1 where something is wrong."""
     from kgraft.graph import Graph, check_graph
 
-    opened = Graph.open(graph)
+    folder = Graph.locate(graph)
     with progress_bar(quiet) as progress:
-        problems = check_graph(opened, progress)
+        problems = check_graph(folder, progress)
     if as_json:
-        print_json({"graph": str(opened.folder), "problems": problems})
+        print_json({"graph": str(folder), "problems": problems})
     else:
         for problem in problems:
             console().print(f"[red]{escape(problem)}[/]")
         if not problems:
-            console().print(f"[green]{escape(str(opened.folder))}[/]: all is well")
+            console().print(f"[green]{escape(str(folder))}[/]: all is well")
     if problems:
         raise typer.Exit(1)

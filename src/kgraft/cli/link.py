@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,8 +25,12 @@ def link(
     text: Annotated[str, typer.Argument(help="The text; '-' reads it from standard input.")],
     graph: GraphOption = "world",
     threshold: Annotated[
-        float, typer.Option(min=0, max=1, help="Leave out links with a lower score.")
+        float,
+        typer.Option(min=0, max=1, help="Leave out links whose best candidate scores less."),
     ] = 0.0,
+    any_case: Annotated[
+        bool, typer.Option("--any-case", help="Take names in small letters too.")
+    ] = False,
     encoder: Annotated[
         str | None,
         typer.Option(help="An encoder's folder or hub name, if not the built-in one."),
@@ -37,7 +40,8 @@ def link(
 ) -> None:
     """Find the entities of a graph in a text and say which entity each name means there.
 
-    Every link shows its score and the candidates it was chosen from.
+    Every link shows the candidates it was chosen from. A score is the probability of a candidate
+    among those of its mention; it does not say whether the words are meant as a name.
 
     Examples:
 
@@ -52,11 +56,11 @@ def link(
     from kgraft.text import Encoder
 
     if text == "-":
-        text = sys.stdin.read()
+        text = _standard_input()
     if not text.strip():
         raise BadInput("the text is empty", remedy="give some words to read")
     opened = Graph.open(graph)
-    links = Linker(opened, Encoder.load(encoder))(text, threshold=threshold)
+    links = Linker(opened, Encoder.load(encoder))(text, threshold=threshold, any_case=any_case)
     if as_json:
         print_json({"text": text, "links": [_as_object(link) for link in links]})
     elif links:
@@ -67,8 +71,36 @@ def link(
         raise typer.Exit(1)
 
 
+def _standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError as error:
+        reason = f"standard input is not UTF-8 (byte {error.start + 1})"
+        raise BadInput(reason, remedy="convert it: iconv -t UTF-8") from error
+
+
 def _as_object(link: Link) -> dict[str, object]:
-    return {"entity": link.entity.id, "score": link.score, **asdict(link)}
+    candidates = [
+        {
+            "id": scored.entity.id,
+            "label": scored.entity.label,
+            "description": scored.entity.description,
+            "types": scored.entity.types,
+            "score": scored.score,
+            "prior": scored.prior,
+            "fit": scored.fit,
+        }
+        for scored in link.candidates
+    ]
+    return {
+        "start": link.start,
+        "end": link.end,
+        "surface": link.surface,
+        "id": link.entity.id,
+        "label": link.entity.label,
+        "score": link.score,
+        "candidates": candidates,
+    }
 
 
 def print_links(out: Console, graph: Graph, text: str, links: list[Link], *, facts: int) -> None:
@@ -77,7 +109,7 @@ def print_links(out: Console, graph: Graph, text: str, links: list[Link], *, fac
 
     out.print(_marked(text, links))
     out.print()
-    table = Table("mention", "score", "means", "or rather", box=None, header_style="dim")
+    table = Table("mention", "score", "means", "other candidates", box=None, header_style="dim")
     for link in links:
         means = f"[bold green]{escape(link.entity.label)}[/]  {_short(link.entity.description)}"
         table.add_row(escape(link.surface), f"{link.score:.2f}", means, _runners_up(link))
@@ -87,7 +119,7 @@ def print_links(out: Console, graph: Graph, text: str, links: list[Link], *, fac
     for entity in {link.entity.id: link.entity for link in links}.values() if facts else ():
         sentences = graph.card(entity, limit=facts).sentences()
         name = f"[bold]{escape(entity.label)}[/] [cyan]{escape(entity.id)}[/]"
-        out.print(f"{name}  [dim]{escape(' '.join(sentences))}[/]")
+        out.print(f"{name}  [dim]{escape(' · '.join(sentences))}[/]")
 
 
 def _runners_up(link: Link) -> str:

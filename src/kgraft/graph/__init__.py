@@ -10,6 +10,7 @@ from kgraft.graph.folder import Manifest
 from kgraft.graph.graph import Graph
 from kgraft.graph.paths import GraphPath, Subgraph
 from kgraft.graph.readers import FORMATS, open_source
+from kgraft.graph.readers.tables import TablesSource, from_networkx
 from kgraft.graph.sampling import Hop, Walks, random_walks, sample_neighbourhood
 from kgraft.graph.writers import (
     WRITERS,
@@ -41,11 +42,13 @@ __all__ = [
     "Source",
     "Split",
     "Subgraph",
+    "TablesSource",
     "TripleArrays",
     "Walks",
     "build_graph",
     "check_graph",
     "export_graph",
+    "from_networkx",
     "open_source",
     "random_walks",
     "sample_neighbourhood",

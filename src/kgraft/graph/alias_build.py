@@ -28,11 +28,11 @@ _NAMES = 1 << 17  # names folded at a time
 
 @dataclass(frozen=True)
 class Names:
-    """Every name of every entity, with how often it was seen (None: the source has no counts)."""
+    """Every name of every entity, with how often it was seen (-1: the source did not count)."""
 
     name: pa.ChunkedArray
     entity: np.ndarray  # (N,) int32
-    count: np.ndarray | None  # (N,) int64
+    count: np.ndarray  # (N,) int64
 
 
 def lengthen(phrase: np.ndarray, token: np.ndarray, seed: int) -> np.ndarray:
@@ -85,16 +85,16 @@ def _distinct(keys: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
 def _candidates(
     names: Names, alias: np.ndarray, degree: np.ndarray, aliases: int
 ) -> dict[str, pa.Table]:
-    """Weigh each (alias, entity): 1 + counts where the source has them, else 1 + degree."""
+    """Weigh each (alias, entity): 1 + counts where some candidate has any, else 1 + degree."""
     visible = alias >= 0
     pairs = alias[visible] << np.int64(32) | names.entity[visible]
     pairs, pair = np.unique(pairs, return_inverse=True)
     row, entity = pairs >> np.int64(32), (pairs & np.int64(0xFFFFFFFF)).astype(np.int32)
-    if names.count is None:
-        seen = degree[entity]
-    else:
-        seen = np.bincount(pair, weights=names.count[visible], minlength=len(pairs))
-    weight = 1.0 + seen
+    count = names.count[visible]
+    seen = np.bincount(pair, weights=np.maximum(count, 0), minlength=len(pairs))
+    counted = np.zeros(aliases, bool)
+    counted[row[pair[count >= 0]]] = True
+    weight = 1.0 + np.where(counted[row], seen, degree[entity])
     order = np.lexsort((entity, -weight, row))
     bounds = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=aliases))])
     return {

@@ -15,6 +15,8 @@ from kgraft.graph.columns import numbers
 from kgraft.graph.fold import HashedTokens, key
 from kgraft.graph.hashing import HashIndex
 
+_ALIASES = 1000  # of those that fit a search, whose candidates are weighed against one another
+
 
 @dataclass(frozen=True)
 class Matches:
@@ -78,11 +80,16 @@ class Aliases:
         alias = int(self._value[found] & ~LONGER) - 1 if found >= 0 else -1
         return alias if alias >= 0 and self.keys[alias] == key(name) else None
 
-    def candidates(self, alias: int) -> tuple[np.ndarray, np.ndarray]:
+    def candidates(self, alias: int, limit: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the entities an alias may mean, best first, with priors p(entity | surface)."""
         rows = slice(self._bounds[alias], self._bounds[alias + 1])
         weight = self._weight[rows]
-        return self._entity[rows], weight / weight.sum()
+        return self._entity[rows][:limit], (weight / weight.sum())[:limit]
+
+    def named(self, name: str) -> np.ndarray:
+        """Return the row of a name, if it is one."""
+        row = self.row(name)
+        return np.array([] if row is None else [row], np.int64)
 
     def starting_with(self, prefix: str) -> np.ndarray:
         """Return the rows of aliases that start with a prefix."""
@@ -114,6 +121,9 @@ class Aliases:
 
     def best(self, aliases: np.ndarray, limit: int) -> list[tuple[int, int]]:
         """Return (entity, alias) of the heaviest candidates of many aliases, each entity once."""
+        heaviest = self._weight[self._bounds[aliases]]  # candidates stand by weight
+        if len(aliases) > (enough := _ALIASES + 10 * limit):
+            aliases = aliases[np.sort(np.argpartition(-heaviest, enough)[:enough])]
         owner, place = expand(self._bounds[aliases], self._bounds[aliases + 1])
         order = np.argsort(-self._weight[place], kind="stable")
         entity, first = np.unique(self._entity[place[order]], return_index=True)

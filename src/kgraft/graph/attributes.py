@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgraft.graph.columns import lists_from_rows, numbers
 
+_PIECE = 1 << 30  # bytes of text in one piece of a column
 _LIST_FIELDS = {"alias": "aliases", "type": "types"}
 
 
@@ -16,29 +19,28 @@ class AttributeRows:
 
     def __init__(self) -> None:
         self._number: list[np.ndarray] = []
-        self._field: list[pa.Array] = []
+        self._codes: dict[str, int] = {}  # of the names of fields
+        self._field: list[np.ndarray] = []
         self._value: list[pa.Array] = []
         self._rank: list[np.ndarray] = []
 
     def add(self, number: np.ndarray, field: pa.Array, value: pa.Array, rank: np.ndarray) -> None:
         """Take rows in."""
         self._number.append(number)
-        self._field.append(field.cast(pa.string()))
-        self._value.append(value.cast(pa.string()))
+        names = pc.dictionary_encode(field)
+        codes = [self._codes.setdefault(n, len(self._codes)) for n in names.dictionary.to_pylist()]
+        self._field.append(np.array(codes, np.int32)[numbers(names.indices)])
+        # All values together may be more than the 32-bit offsets of plain strings can count.
+        self._value.append(value.cast(pa.large_string()))
         self._rank.append(rank)
 
-    def merge(self, count: int) -> dict[str, pa.Array]:
+    def merge(self, count: int) -> dict[str, pa.ChunkedArray]:
         """Return the columns that the rows fill, each with `count` rows, null where none came."""
         if not self._number:
             return {}
         number, rank = np.concatenate(self._number), np.concatenate(self._rank)
-        fields = pc.dictionary_encode(pa.concat_arrays(self._field))
-        values = pa.concat_arrays(self._value)
-        codes = numbers(fields.indices)
-        rows = {
-            name: np.flatnonzero(codes == code)
-            for code, name in enumerate(fields.dictionary.to_pylist())
-        }
+        field, values = np.concatenate(self._field), pa.concat_arrays(self._value)
+        rows = {name: np.flatnonzero(field == code) for name, code in self._codes.items()}
         if "label" in rows:
             best = _best(rows["label"], number, rank)
             losers = np.setdiff1d(rows["label"], best)
@@ -71,25 +73,44 @@ def _new(rows: np.ndarray, known: np.ndarray, number: np.ndarray, values: pa.Arr
     return both[first[first >= len(known)]]
 
 
-def _lists(rows: np.ndarray, number: np.ndarray, values: pa.Array, count: int) -> pa.Array:
+def _lists(rows: np.ndarray, number: np.ndarray, values: pa.Array, count: int) -> pa.ChunkedArray:
     order = rows[np.argsort(number[rows], kind="stable")]
-    lists = lists_from_rows(number[order], values.take(pa.array(order)), count)
-    given = np.bincount(number[order], minlength=count) > 0
-    return pc.if_else(pa.array(given), lists, pa.scalar(None, lists.type))
+    subject, items = number[order], values.take(pa.array(order))
+    sizes = np.bincount(subject, weights=numbers(pc.binary_length(items)), minlength=count)
+    pieces = []
+    for start, stop in _bounds(sizes):
+        first, last = np.searchsorted(subject, [start, stop]).tolist()
+        within = subject[first:last] - start
+        texts = _strings(items, np.arange(first, last))
+        lists = lists_from_rows(within, texts, stop - start)
+        given = np.bincount(within, minlength=stop - start) > 0
+        pieces.append(pc.if_else(pa.array(given), lists, pa.scalar(None, lists.type)))
+    return pa.chunked_array(pieces, pa.list_(pa.string()))
 
 
-def _single(rows: np.ndarray, number: np.ndarray, values: pa.Array, count: int) -> pa.Array:
+def _single(rows: np.ndarray, number: np.ndarray, values: pa.Array, count: int) -> pa.ChunkedArray:
     place = np.full(count, -1, np.int64)
     place[number[rows]] = rows
-    return values.take(pa.array(place, mask=place < 0))
+    sizes = np.zeros(count, np.int64)
+    sizes[number[rows]] = numbers(pc.binary_length(values))[rows]
+    pieces = [_strings(values, place[start:stop]) for start, stop in _bounds(sizes)]
+    return pa.chunked_array(pieces, pa.string())
 
 
-def _counts(texts: pa.Array) -> pa.Array:
+def _bounds(sizes: np.ndarray) -> list[tuple[int, int]]:
+    """Return from where to where a column is cut into pieces, by the bytes of its rows."""
+    piece = np.cumsum(sizes).astype(np.int64) // _PIECE
+    cuts = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(sizes)]
+    return list(pairwise(cuts))
+
+
+def _strings(values: pa.Array, rows: np.ndarray) -> pa.Array:
+    """Return the values of some rows, null for a row of -1, as plain strings."""
+    return values.take(pa.array(rows, mask=rows < 0)).cast(pa.string())
+
+
+def _counts(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     """Parse numbers joined by `|`; what is no number counts as nothing."""
-    parsed = [
-        [int(item) for item in text.split("|")]
-        if text and all(item.isdecimal() and len(item) < 19 for item in text.split("|"))
-        else None
-        for text in texts.to_pylist()
-    ]
-    return pa.array(parsed, pa.list_(pa.int64()))
+    good = pc.match_substring_regex(texts, r"^[0-9]{1,18}(\|[0-9]{1,18})*$")
+    kept = pc.if_else(pc.fill_null(good, False), texts, pa.scalar(None, pa.string()))
+    return pc.split_pattern(kept, "|").cast(pa.list_(pa.int64()))

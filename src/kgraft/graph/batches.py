@@ -7,6 +7,7 @@ they are declared or, where the source declares none, first used.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -141,7 +142,7 @@ class Refusals:
         if self.path is not None:
             if self._file is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = self.path.open("w", encoding="utf-8", errors="backslashreplace")
+                self._file = self._beside.open("w", encoding="utf-8", errors="backslashreplace")
             text = text.replace("\r", "\\r").replace("\n", "\\n")
             self._file.write(f"{file}:{'' if line is None else line}\t{reason}\t{text}\n")
 
@@ -149,11 +150,23 @@ class Refusals:
         """Count what is no error but has no place in a graph (a date, a triple out of scope)."""
         self.left_out[kind] += count
 
-    def close(self) -> None:
-        """Close the file of refused lines."""
-        if self._file is not None:
+    @property
+    def _beside(self) -> Path:
+        assert self.path is not None
+        return self.path.with_name(f"{self.path.name}.partial-{os.getpid()}")
+
+    def __enter__(self) -> Refusals:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Put the file of refused lines in its place, or drop it where the import failed."""
+        if self._file is not None and self.path is not None:
             self._file.close()
             self._file = None
+            if kind is None:
+                self._beside.replace(self.path)
+            else:
+                self._beside.unlink()
 
 
 class Source(Protocol):

@@ -42,15 +42,20 @@ def build_graph(
     """Read a source and write it as a graph; on any error nothing is left at the target."""
     refuse_existing(target, overwrite=overwrite)
     refusals, progress = refusals or Refusals(), progress or Silent()
-    content = read_content(source, refusals, progress)
-    provenance = Provenance(
-        name=name or target.name,
+    with refusals:
+        content = read_content(source, refusals, progress)
+        provenance = _provenance(source, refusals, name or target.name, licence)
+        return write_graph(target, content, provenance, overwrite=overwrite, progress=progress)
+
+
+def _provenance(source: Source, refusals: Refusals, name: str, licence: str) -> Provenance:
+    return Provenance(
+        name=name,
         source=f"{source.describe()} ({source.format})",
         licence=licence,
         left_out=dict(refusals.left_out),
         refused=dict(refusals.reasons),
     )
-    return write_graph(target, content, provenance, overwrite=overwrite, progress=progress)
 
 
 def read_content(
@@ -60,11 +65,8 @@ def read_content(
     builder = _Builder(source, refusals)
     if onto is not None:
         builder.start_from(onto)
-    try:
-        for batch in source.batches(refusals, progress):
-            builder.add(batch)
-    finally:
-        refusals.close()
+    for batch in source.batches(refusals, progress):
+        builder.add(batch)
     return builder.content()
 
 
@@ -75,11 +77,13 @@ class _Builder:
         self.source, self.refusals = source, refusals
         self.entities = Registry(ENTITY_SCHEMA)
         self.relations = Registry(RELATION_SCHEMA)
+        self._before = 0  # entities that were there already
         self._triples: list[TripleArrays] = []
         self._waiting: list[Attributes] = []  # of subjects that may turn out to be relations
 
     def start_from(self, content: Content) -> None:
         """Begin with the numbers, rows and triples of an existing graph."""
+        self._before = len(content.entities)
         self.entities.start_from(content.entities)
         self.relations.start_from(content.relations)
         self._triples.append(content.triples)
@@ -150,7 +154,7 @@ class _Builder:
             self._add_attributes(batch, numbers(known))
         entities = self.entities.table()
         if self.source.types_are_ids:
-            entities = _label_types(entities, self.entities.numbers)
+            entities = _label_types(entities, self.entities.numbers, since=self._before)
         if not len(entities):
             file, remedy = self.source.describe(), "is it the right file and format?"
             raise BadInput("no entity was found", file=file, remedy=remedy)
@@ -164,16 +168,20 @@ class _Builder:
         return TripleArrays(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _label_types(entities: pa.Table, numbers: dict[str, int]) -> pa.Table:
-    """Replace types given by id by the label of that entity, else by the end of the IRI."""
+def _label_types(entities: pa.Table, number_of: dict[str, int], *, since: int) -> pa.Table:
+    """Replace types given by id by the label of that entity, else by the end of the IRI.
+
+    Entities before number `since` were there already, with their types by label.
+    """
     row, types = list_rows(entities["types"])
     encoded = pc.dictionary_encode(types)
     labels = entities["label"]
     names = [
-        labels[numbers[item]].as_py() if item in numbers else _local_name(item)
+        labels[number_of[item]].as_py() if item in number_of else _local_name(item)
         for item in encoded.dictionary.to_pylist()
     ]
     named = pa.array(names, pa.string()).take(encoded.indices)
+    named = pc.if_else(pa.array(row >= since), named, types)
     place = entities.column_names.index("types")
     return entities.set_column(place, "types", lists_from_rows(row, named, len(entities)))
 

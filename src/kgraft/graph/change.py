@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -27,8 +28,10 @@ def extend(
     """
     graph, progress = graph.whole(), progress or Silent()
     old = Content(graph.entities, graph.relations, graph.triples)
-    content = read_content(source, Refusals(), progress, onto=old)
-    return _write(graph, content, target, f"extended by {source.describe()}", progress)
+    refusals = Refusals()
+    content = read_content(source, refusals, progress, onto=old)
+    what = f"extended by {source.describe()}"
+    return _write(graph, content, target, what, progress, left_out=refusals.left_out)
 
 
 def without(
@@ -66,17 +69,26 @@ def without(
     return _write(graph, content, target, "with parts removed", progress or Silent())
 
 
-def _write(graph: Graph, content: Content, target: Path, what: str, progress: Progress) -> Graph:
+def _write(
+    graph: Graph,
+    content: Content,
+    target: Path,
+    what: str,
+    progress: Progress,
+    *,
+    left_out: Counter[str] | None = None,
+) -> Graph:
     old = graph.manifest
     provenance = Provenance(
         name=old.name,
         source=f"{old.source}, {what}",
         licence=old.licence,
         parent=old.version,
-        left_out=old.left_out,
+        left_out=dict(Counter(old.left_out) + (left_out or Counter())),
         refused=old.refused,
     )
-    return Graph(target, write_graph(target, content, provenance, progress=progress))
+    write_graph(target, content, provenance, progress=progress)
+    return Graph.open(target)
 
 
 def _numbers(graph: Graph, ids: list[str]) -> np.ndarray:
@@ -100,7 +112,7 @@ def _named(graph: Graph, triples: list[Sequence[str]]) -> np.ndarray:
     ends = _numbers(graph, [end for head, _, tail in triples for end in (head, tail)])
     for place, (head, relation, tail) in enumerate(triples):
         h, t = ends[2 * place : 2 * place + 2]
-        rows = np.arange(*np.searchsorted(facts.head, [h, h + 1]))
+        rows = np.arange(*np.searchsorted(facts.head, np.array([h, h + 1], facts.head.dtype)))
         same = (facts.tail[rows] == t) & (facts.relation[rows] == graph.relation(relation).index)
         if not same.any():
             raise NotFound(f"the graph has no triple {head} {relation} {tail}; nothing was changed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -12,20 +13,26 @@ from kgraft.graph.adjacency import build_adjacency
 from kgraft.graph.batches import SPLITS
 from kgraft.graph.columns import flat, numbers
 from kgraft.graph.fold import key
-from kgraft.graph.folder import content_version, read_table, sha256
+from kgraft.graph.folder import Manifest, content_version, read_manifest, sha256
 from kgraft.graph.graph import Graph
 from kgraft.progress import Progress, Silent
 
 _SAMPLE = 200  # entities whose label is looked for in a text
 
 
-def check_graph(graph: Graph, progress: Progress | None = None) -> list[str]:
+def check_graph(name: str | Path, progress: Progress | None = None) -> list[str]:
     """Return what is wrong with a graph, one line each; an empty list means that all is well."""
-    graph, progress = graph.whole(), progress or Silent()
-    progress.start("checksums", len(graph.manifest.files))
-    problems = list(_checksums(graph, progress))
+    progress = progress or Silent()
+    folder = Graph.locate(name)
+    manifest = read_manifest(folder)
+    progress.start("checksums", len(manifest.files))
+    problems = list(_checksums(folder, manifest, progress))
     if problems:
         return problems
+    try:
+        graph = Graph.open(folder)
+    except BadGraph as error:
+        return [str(error)]
     checks = (_counts, _triples, _adjacency, _ids, _aliases)
     progress.start("tables", len(checks))
     for check in checks:
@@ -41,13 +48,13 @@ def _guarded(check: Callable[[Graph], Iterator[str]], graph: Graph) -> list[str]
         return [f"{check.__name__.strip('_')} cannot be read: {error}"]
 
 
-def _checksums(graph: Graph, progress: Progress) -> Iterator[str]:
-    files = graph.manifest.files
+def _checksums(folder: Path, manifest: Manifest, progress: Progress) -> Iterator[str]:
+    files = manifest.files
     for name, facts in files.items():
-        if sha256(graph.folder / name) != facts["sha256"]:
-            yield f"{graph.folder / name}: the checksum differs; import the graph again"
+        if sha256(folder / name) != facts["sha256"]:
+            yield f"{folder / name}: the checksum differs; import the graph again"
         progress.advance()
-    if content_version(files) != graph.manifest.version:
+    if content_version(files) != manifest.version:
         yield "the manifest's version does not fit its checksums; import the graph again"
 
 
@@ -87,8 +94,8 @@ def _ids(graph: Graph) -> Iterator[str]:
 
 
 def _aliases(graph: Graph) -> Iterator[str]:
-    candidates = numbers(read_table(graph.folder, "candidates")["entity"])
-    bounds = numbers(read_table(graph.folder, "alias_bounds")["start"])
+    candidates = numbers(graph.tables["candidates"]["entity"])
+    bounds = numbers(graph.tables["alias_bounds"]["start"])
     if len(candidates) and (candidates.min() < 0 or candidates.max() >= len(graph.entities)):
         yield "aliases: a candidate names an entity that is not there"
     right = bounds[0] == 0 and bounds[-1] == len(candidates) and (np.diff(bounds) > 0).all()

@@ -35,10 +35,10 @@ class Relation:
         >>> borders.words("Peru", "Chile")
         'Peru borders Chile.'
         >>> Relation(0, "P47", "borders").words("Peru", "Chile")
-        'Peru: borders: Chile'
+        'Peru — borders → Chile'
         """
         if not self.template:
-            return f"{head}: {self.label}: {tail}"
+            return f"{head} — {self.label.replace('_', ' ')} → {tail}"
         return self.template.replace("[X]", head).replace("[Y]", tail).replace(" .", ".")
 
 

@@ -26,6 +26,12 @@ from kgraft.errors import BadGraph, BadInput, NotFound
 FORMAT = 1
 MANIFEST = "manifest.json"
 CONTENT = ("entities", "relations", "triples")  # the tables that all others are derived from
+TABLES = (
+    *CONTENT,
+    *("bounds", "edges", "ids", "id_buckets"),
+    *("aliases", "alias_bounds", "candidates", "phrases", "phrase_buckets"),
+    *("words", "word_buckets", "postings"),
+)
 _ROWS = 1 << 18  # rows of an Arrow batch
 
 
@@ -97,6 +103,11 @@ def read_table(folder: Path, name: str) -> pa.Table:
         raise BadGraph(f"{path} cannot be read ({error}); import the graph again") from error
 
 
+def read_tables(folder: Path) -> dict[str, pa.Table]:
+    """Map all tables of a graph; what is mapped stays, even if the folder is replaced later."""
+    return {name: read_table(folder, name) for name in TABLES}
+
+
 def content_version(files: dict[str, dict[str, Any]]) -> str:
     """Return the short name of a content: a hash over the checksums of its tables."""
     sums = "".join(files[f"{name}.arrow"]["sha256"] for name in CONTENT)
@@ -145,7 +156,7 @@ def read_manifest(folder: Path) -> Manifest:
         _verify_kinds(manifest)
     except TypeError as error:
         raise BadGraph(f"{path} is damaged ({error}); import the graph again") from error
-    _verify_sizes(folder, manifest)
+    _verify_files(folder, manifest)
     return manifest
 
 
@@ -159,7 +170,10 @@ def _verify_kinds(manifest: Manifest) -> None:
             raise TypeError(f"no size and checksum of {name}")
 
 
-def _verify_sizes(folder: Path, manifest: Manifest) -> None:
+def _verify_files(folder: Path, manifest: Manifest) -> None:
+    absent = {f"{name}.arrow" for name in TABLES} - manifest.files.keys()
+    if absent:
+        raise BadGraph(f"{folder / MANIFEST} does not list {min(absent)}; import the graph again")
     for name, facts in manifest.files.items():
         path = folder / name
         size = path.stat().st_size if path.is_file() else None

@@ -25,23 +25,13 @@ from kgraft.graph.columns import (
     take_rows,
 )
 from kgraft.graph.entity import Candidate, Card, Entity, Found, Mention, Neighbour, Relation
-from kgraft.graph.folder import MANIFEST, Manifest, read_manifest, read_table
+from kgraft.graph.folder import MANIFEST, Manifest, read_manifest, read_tables
 from kgraft.graph.hashing import HashIndex, hash_strings
 from kgraft.graph.paths import GraphPath, Subgraph, paths_between, subgraph
 from kgraft.graph.search import search, search_nearby
 from kgraft.progress import Progress
 
 BUILT_IN = Path(__file__).parent.parent / "data"
-_ALIAS_TABLES = [
-    "aliases",
-    "alias_bounds",
-    "candidates",
-    "phrases",
-    "phrase_buckets",
-    "words",
-    "word_buckets",
-    "postings",
-]
 
 
 class Graph:
@@ -52,16 +42,29 @@ class Graph:
     'Germany'
     """
 
-    def __init__(self, folder: Path, manifest: Manifest, *, only: Split | None = None) -> None:
-        self.folder, self.manifest, self.only = folder, manifest, only
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Manifest,
+        tables: dict[str, pa.Table],
+        *,
+        only: Split | None = None,
+    ) -> None:
+        self.folder, self.manifest, self.tables, self.only = folder, manifest, tables, only
 
     @classmethod
     def open(cls, name: str | Path = "world") -> Graph:
         """Open a graph by its folder, or a built-in one by its name, and verify its manifest."""
+        folder = cls.locate(name)
+        manifest = read_manifest(folder)
+        return cls(folder, manifest, read_tables(folder))
+
+    @staticmethod
+    def locate(name: str | Path) -> Path:
+        """Return the folder of a graph; a folder of that name comes before a built-in graph."""
         folder, built_in = Path(name), BUILT_IN / str(name)
-        if not (folder / MANIFEST).exists() and (built_in / MANIFEST).exists():
-            folder = built_in
-        return cls(folder, read_manifest(folder))
+        absent = not (folder / MANIFEST).exists() and (built_in / MANIFEST).exists()
+        return built_in if absent else folder
 
     def __repr__(self) -> str:
         size = f"{len(self.entities):,} entities, {len(self.triples):,} triples"
@@ -69,30 +72,32 @@ class Graph:
 
     def split(self, name: Split) -> Graph:
         """Return the same graph with the triples of one split only; training uses `train`."""
+        if name not in SPLITS:
+            raise NotFound(f"no split is named {name!r}; splits are {', '.join(SPLITS)}")
         if self.manifest.splits[name] == self.manifest.triples:
-            return self
-        return Graph(self.folder, self.manifest, only=name)
+            return self.whole()
+        return Graph(self.folder, self.manifest, self.tables, only=name)
 
     def whole(self) -> Graph:
         """Return the graph with the triples of all splits."""
-        return self if self.only is None else Graph(self.folder, self.manifest)
+        return self if self.only is None else Graph(self.folder, self.manifest, self.tables)
 
     # What the folder holds
 
-    @cached_property
+    @property
     def entities(self) -> pa.Table:
         """All entities: id, label, description, aliases, types, name_counts, and extra columns."""
-        return read_table(self.folder, "entities")
+        return self.tables["entities"]
 
-    @cached_property
+    @property
     def relations(self) -> pa.Table:
         """All relations: id, label, description, aliases, and extra columns."""
-        return read_table(self.folder, "relations")
+        return self.tables["relations"]
 
     @cached_property
     def triples(self) -> TripleArrays:
         """All triples (of the split) by number, sorted by head, relation, tail."""
-        table = read_table(self.folder, "triples")
+        table = self.tables["triples"]
         triples = TripleArrays(*(numbers(table[n]) for n in ("head", "relation", "tail", "split")))
         if self.only is None:
             return triples
@@ -103,20 +108,19 @@ class Graph:
         """The triples of every entity, in both directions."""
         if self.only is not None:
             return build_adjacency(self.triples, self.manifest.entities)
-        edges = flat(read_table(self.folder, "edges")["relation_other"])
-        bounds = numbers(read_table(self.folder, "bounds")["start"])
+        edges = flat(self.tables["edges"]["relation_other"])
+        bounds = numbers(self.tables["bounds"]["start"])
         return Adjacency(bounds, numbers(edges.values).reshape(-1, 2))
 
     @cached_property
     def aliases(self) -> Aliases:
         """The names of the entities, for look-up and for finding them in text."""
-        tables = {name: read_table(self.folder, name) for name in _ALIAS_TABLES}
-        return Aliases(tables, self.manifest.alias_seed)
+        return Aliases(self.tables, self.manifest.alias_seed)
 
     @cached_property
     def _ids(self) -> tuple[HashIndex, np.ndarray]:
-        table = read_table(self.folder, "ids")
-        buckets = numbers(read_table(self.folder, "id_buckets")["start"])
+        table = self.tables["ids"]
+        buckets = numbers(self.tables["id_buckets"]["start"])
         return HashIndex(numbers(table["hash"]), buckets), numbers(table["entity"])
 
     @cached_property
@@ -163,6 +167,8 @@ class Graph:
     def relation(self, which: str | int) -> Relation:
         """Return a relation by id, by label, or by number."""
         if isinstance(which, int | np.integer):
+            if not 0 <= which < self.manifest.relations:
+                raise NotFound(f"no relation has the number {which}")
             return self.all_relations[which]
         number = self._relation_numbers.get(which)
         if number is not None:
@@ -184,12 +190,22 @@ class Graph:
     def candidates(self, name: str) -> list[Candidate]:
         """Return the entities a name may mean, by prior."""
         alias = self.aliases.row(name)
-        return [] if alias is None else list(self._candidates(alias))
+        return [] if alias is None else list(self._candidates([alias])[alias])
 
-    def _candidates(self, alias: int, limit: int | None = None) -> tuple[Candidate, ...]:
-        entity, prior = self.aliases.candidates(alias)
-        found = self.entities_at(entity[:limit])
-        return tuple(Candidate(e, float(p)) for e, p in zip(found, prior[:limit], strict=True))
+    def _candidates(
+        self, aliases: Sequence[int], limit: int | None = None
+    ) -> dict[int, tuple[Candidate, ...]]:
+        """Return the best candidates of each alias; every entity is read once."""
+        weighed = {alias: self.aliases.candidates(alias, limit) for alias in aliases}
+        rows = {number for entity, _ in weighed.values() for number in entity.tolist()}
+        entities = {entity.index: entity for entity in self.entities_at(sorted(rows))}
+        return {
+            alias: tuple(
+                Candidate(entities[number], weight)
+                for number, weight in zip(entity.tolist(), prior.tolist(), strict=True)
+            )
+            for alias, (entity, prior) in weighed.items()
+        }
 
     def find(self, name: str) -> list[Entity]:
         """Return the entities of exactly this name (compared by its folded form), best first."""
@@ -215,10 +231,9 @@ class Graph:
         self, text: str, *, overlapping: bool = False, candidates: int | None = 30
     ) -> list[Mention]:
         """Find the names of entities in a text, each with its best candidates."""
-        return [
-            Mention(start, end, text[start:end], self._candidates(alias, candidates))
-            for start, end, alias in self.aliases.find(text, overlapping=overlapping)
-        ]
+        found = self.aliases.find(text, overlapping=overlapping)
+        meant = self._candidates(np.unique(found.alias).tolist(), candidates)
+        return [Mention(start, end, text[start:end], meant[a]) for start, end, a in found]
 
     def entities_of_type(self, name: str) -> list[Entity]:
         """Return the entities that carry a type."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +57,8 @@ def subgraph(
 ) -> Subgraph:
     """Return all within `hops` triples of the roots, and every triple between two of them."""
     members = reach(adjacency, roots, hops, most=most)
-    first, last = (np.searchsorted(triples.head, members, side=side) for side in ("left", "right"))
+    heads = members.astype(triples.head.dtype)  # another type would copy all of the column
+    first, last = (np.searchsorted(triples.head, heads, side=side) for side in ("left", "right"))
     _, row = expand(first, last)
     kept = row[np.isin(triples.tail[row], members)]
     return Subgraph(members, triples.take(kept))
@@ -95,18 +97,16 @@ def paths_between(
         return []
     near, far = (_Edges.of(adjacency, np.array([e])) for e in (start, end))
     near, far = (edges.take(edges.source != edges.target) for edges in (near, far))
+    inner, outer = near.take(near.target != end), far.take(far.target != start).reverse()
+    chains: list[Callable[[], list[_Edges]]] = [
+        lambda: [near.take(near.target == end)],
+        lambda: _join(inner, outer),
+        lambda: _join3(inner, _middle(adjacency, inner, outer), outer),
+    ]
     found: list[GraphPath] = []
-    chains = [[near.take(near.target == end)]]
-    if longest > 1:
-        inner = near.take(near.target != end)
-        outer = far.take(far.target != start).reverse()
-        chains.append(_join(inner, outer))
-        if longest > 2:
-            middle = _middle(adjacency, inner, outer)
-            chains.append(_join3(inner, middle, outer))
-    for chain in chains:
+    for chain in chains[:longest]:
         if len(found) < limit:
-            found += _paths(adjacency, chain, limit - len(found))
+            found += _paths(adjacency, chain(), limit - len(found))
     return found
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from kgraft.errors import BadInput
 from kgraft.graph.attributes import AttributeRows
 from kgraft.graph.batches import ENTITY_SCHEMA, Origin, Refusals
-from kgraft.graph.columns import list_rows, lists_from_rows, numbers
+from kgraft.graph.columns import flat, list_rows, lists_from_rows, numbers
 
 _UNDECLARED = -1
 
@@ -54,9 +54,9 @@ class Registry:
 
     def declare(self, table: pa.Table, origin: Origin, refusals: Refusals) -> None:
         """Take rows that declare ids; one without an id, or with an id declared before, is bad."""
-        _refuse_reserved(table, origin)
+        table = _with_lists(table, self.schema, origin)
         keep: list[int] = []
-        numbers: list[int] = []
+        declared: list[int] = []
         misfits = set(_misfit_counts(table).tolist())
         for row, item in enumerate(table["id"].to_pylist()):
             number = self.number(item) if item and row not in misfits else _UNDECLARED
@@ -65,10 +65,10 @@ class Registry:
                 continue
             self._declared_at[number] = origin.line(row) or 0
             keep.append(row)
-            numbers.append(number)
+            declared.append(number)
         whole = len(keep) == len(table)
         self._tables.append(table if whole else table.take(pa.array(keep, pa.int64())))
-        self._table_numbers.append(np.array(numbers, np.int64))
+        self._table_numbers.append(np.array(declared, np.int64))
 
     def _refuse(self, table: pa.Table, row: int, origin: Origin, refusals: Refusals) -> None:
         item = table["id"][row].as_py()
@@ -80,7 +80,8 @@ class Registry:
             detail = repr(item) + (f", first in line {before}" if before else "")
         else:
             kind, detail = "name_counts misfit", "one number is needed for the label and each alias"
-        text = "\t".join(str(table[name][row]) for name in table.column_names)
+        cells = (table[name][row].as_py() for name in table.column_names)
+        text = "\t".join("|".join(map(str, c)) if isinstance(c, list) else str(c) for c in cells)
         refusals.refuse(kind, file=origin.file, line=origin.line(row), detail=detail, text=text)
 
     def lookup(self, ids: pa.Array, *, add: bool) -> np.ndarray:
@@ -117,12 +118,24 @@ class Registry:
         return rows.take(pa.array(place, mask=place < 0))
 
 
-def _refuse_reserved(table: pa.Table, origin: Origin) -> None:
-    """Refuse the singular of a list column, which would be taken for an attribute later."""
-    for wrong, right in (("alias", "aliases"), ("type", "types")):
-        if wrong in table.column_names:
-            remedy = f"name it {right!r} and give a list, or choose another name"
-            raise BadInput(f"a column is named {wrong!r}", file=origin.file, remedy=remedy)
+def _with_lists(table: pa.Table, schema: pa.Schema, origin: Origin) -> pa.Table:
+    """Take a column `alias` or `type` for the list of one item that it means."""
+    for one, many in (("alias", "aliases"), ("type", "types")):
+        if one not in table.column_names:
+            continue
+        if many not in schema.names or _says_something(table, many):
+            remedy = "give the column another name"
+            raise BadInput(f"a column is named {one!r}", file=origin.file, remedy=remedy)
+        items = flat(table[one]).cast(pa.string())
+        said = numbers(pc.fill_null(pc.not_equal(items, ""), False))
+        lists = lists_from_rows(np.flatnonzero(said), items.filter(pa.array(said)), len(table))
+        others = [name for name in table.column_names if name not in (one, many)]
+        table = table.select(others).append_column(many, lists)
+    return table
+
+
+def _says_something(table: pa.Table, name: str) -> bool:
+    return name in table.column_names and len(list_rows(table[name])[0]) > 0
 
 
 def _padded(table: pa.Table, count: int) -> pa.Table:

@@ -19,7 +19,7 @@ from kgraft.graph.adjacency import Adjacency, Direction, expand
 class Hop:
     """The edges sampled for one hop, as flat arrays.
 
-    Edge i leads from entity nodes[source[i]] of the hop before (the roots for the first hop) to
+    Edge i leads from target source[i] of the hop before (from root source[i] in the first hop) to
     entity target[i]; `forward` tells whether the triple is (source, relation, target) or its
     reverse.
     """
@@ -46,7 +46,7 @@ def sample_neighbourhood(
         raise BadInput(f"a fan-out is {min(fan_out)}", remedy="give numbers from 1 on")
     random = np.random.SFC64(seed)
     hops = []
-    frontier = _known(roots)
+    frontier = _known(adjacency, roots)
     for size in fan_out:
         hop = _sample_hop(adjacency, frontier, size, random, direction)
         hops.append(hop)
@@ -54,12 +54,12 @@ def sample_neighbourhood(
     return hops
 
 
-def _known(roots: np.ndarray) -> np.ndarray:
-    """Refuse -1, which `Graph.numbers_of` gives for an unknown id: it would count from the end."""
+def _known(adjacency: Adjacency, roots: np.ndarray) -> np.ndarray:
+    """Refuse numbers of no entity, such as the -1 that `Graph.numbers_of` gives for unknown ids."""
     roots = np.asarray(roots)
-    if roots.min(initial=0) < 0:
-        row = int(np.argmin(roots))
-        raise BadInput(f"root {row} has the number {roots[row]}", remedy="leave unknown ids out")
+    strange = roots[(roots < 0) | (roots >= adjacency.entities)]
+    if len(strange):
+        raise BadInput(f"no entity has the number {strange[0]}", remedy="leave unknown ids out")
     return roots
 
 
@@ -132,7 +132,7 @@ def random_walks(
     entities = np.full((len(roots), length + 1), -1, np.int32)
     relations = np.full((len(roots), length), -1, np.int32)
     forward = np.zeros((len(roots), length), bool)
-    entities[:, 0] = _known(roots)
+    entities[:, 0] = _known(adjacency, roots)
     alive = np.arange(len(roots))
     for step in range(length):
         hop = _sample_hop(adjacency, entities[alive, step], 1, random, direction)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,22 +13,20 @@ if TYPE_CHECKING:
     from kgraft.graph.graph import Graph
 
 _SHORTEST, _LONGEST = 3, 40  # letters of the beginnings that are tried
-_MOST = 100_000  # aliases of a short prefix that are weighed at all
 
 
 def search(graph: Graph, query: str, *, limit: int = 10) -> list[Found]:
     """Return up to `limit` entities: exact names, then prefixes, then words, each by weight."""
     aliases = graph.aliases
-    exact = aliases.row(query)
-    stages: list[tuple[Literal["name", "prefix", "words"], np.ndarray]] = [
-        ("name", np.array([] if exact is None else [exact], np.int64)),
-        ("prefix", aliases.starting_with(query)),
-        ("words", aliases.with_words(query)),
+    stages: list[tuple[Literal["name", "prefix", "words"], Callable[[str], np.ndarray]]] = [
+        ("name", aliases.named),
+        ("prefix", aliases.starting_with),
+        ("words", aliases.with_words),
     ]
     found: dict[int, tuple[int, Literal["name", "prefix", "words"]]] = {}
     for how, rows in stages:
         if len(found) < limit:
-            for entity, alias in aliases.best(rows[:_MOST], limit + len(found)):
+            for entity, alias in aliases.best(rows(query), limit + len(found)):
                 found.setdefault(entity, (alias, how))
     chosen = list(found.items())[:limit]
     entities = graph.entities_at([number for number, _ in chosen])

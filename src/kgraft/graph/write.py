@@ -73,7 +73,8 @@ def _write(folder: Path, content: Content, provenance: Provenance, progress: Pro
 
     left_out = dict(provenance.left_out)
     if len(triples) < len(content.triples):
-        left_out["repeated triples"] = len(content.triples) - len(triples)
+        repeated = len(content.triples) - len(triples)
+        left_out["repeated triples"] = left_out.get("repeated triples", 0) + repeated
     train = triples if not triples.split.any() else triples.take(triples.split == 0)
     names = entity_names(content.entities)
     tables, alias_seed = build_aliases(names, degrees(train, entities), progress)
@@ -93,7 +94,7 @@ def _write(folder: Path, content: Content, provenance: Provenance, progress: Pro
         source=provenance.source,
         licence=provenance.licence,
         parent=provenance.parent,
-        priors="degree" if names.count is None else "counts",
+        priors="counts" if (names.count >= 0).any() else "degree",
         alias_seed=alias_seed,
         id_seed=id_seed,
         left_out=left_out,
@@ -114,20 +115,20 @@ def entity_names(entities: pa.Table) -> Names:
     row, aliases = list_rows(entities["aliases"])
     name = pa.chunked_array([*labels.chunks, aliases], pa.string())
     entity = np.concatenate([np.arange(len(labels)), row]).astype(np.int32)
-    counts = entities["name_counts"]
-    if counts.null_count == len(counts):
-        return Names(name, entity, None)
-    return Names(name, entity, _name_counts(counts, len(labels), row))
+    return Names(name, entity, _name_counts(entities["name_counts"], len(labels), row))
 
 
 def _name_counts(counts: pa.ChunkedArray, labels: int, alias_row: np.ndarray) -> np.ndarray:
-    """Bring counts, in each row one for the label and then the aliases', in the order of names."""
+    """Bring counts, in each row one for the label and then the aliases', in the order of names.
+
+    Names without a count get -1.
+    """
     row, values = list_rows(counts)
     seen = numbers(values)
     label = np.append(True, row[1:] != row[:-1])[: len(row)]
-    by_label = np.zeros(labels, np.int64)
+    by_label = np.full(labels, -1, np.int64)
     by_label[row[label]] = seen[label]
-    by_alias = np.zeros(len(alias_row), np.int64)
+    by_alias = np.full(len(alias_row), -1, np.int64)
     by_alias[np.isin(alias_row, row[label])] = seen[~label]
     return np.concatenate([by_label, by_alias])
 

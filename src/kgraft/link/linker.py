@@ -63,10 +63,13 @@ class Linker:
         self.encoder = encoder or Encoder.load()
         self._vectors: dict[int, np.ndarray] = {}
 
-    def __call__(self, text: str, *, threshold: float = 0.0) -> list[Link]:
-        """Return the links of a text in order, without those whose score is below the threshold."""
+    def __call__(self, text: str, *, threshold: float = 0.0, any_case: bool = False) -> list[Link]:
+        """Return the links of a text in order, without those whose score is below the threshold.
+
+        Names that are not written like names (see `surface.plausible`) count with `any_case` only.
+        """
         found = self.graph.mentions(text, candidates=CANDIDATES)
-        mentions = [mention for mention in found if plausible(text, mention)]
+        mentions = [mention for mention in found if any_case or plausible(text, mention)]
         if not mentions:
             return []
         self._learn(mentions)

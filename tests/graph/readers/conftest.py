@@ -43,11 +43,9 @@ class Collected:
 def collect_source(source, *, skip=False, path=None):
     refusals = Refusals(skip=skip, path=path)
     collected = Collected(refused=refusals.reasons, left_out=refusals.left_out)
-    try:
+    with refusals:
         for batch in source.batches(refusals, Silent()):
             collected.add(batch)
-    finally:
-        refusals.close()
     return collected
 
 

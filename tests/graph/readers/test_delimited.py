@@ -91,9 +91,31 @@ def test_lines_of_csv_stay_right_after_refused_ones(tmp_path):
 
 def test_long_cells(tmp_path):
     long = "x" * 300_000
+    limit = csv.field_size_limit()
     assert rows_of(opened(tmp_path / "a.tsv", f"a\t{long}\n"))[0][1][1] == long
+    assert rows_of(opened(tmp_path / "a.csv", f'a,"{long}"\n'))[0][1][1] == long
+    assert csv.field_size_limit() == limit
+
+
+def test_a_quote_that_is_never_closed_ends_at_the_longest_cell(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "LONGEST", 1000)
+    limit = csv.field_size_limit()
     with pytest.raises(BadInput, match=r"a\.csv:2: not CSV: field larger than field limit"):
-        rows_of(opened(tmp_path / "a.csv", f'a,b\nc,"never closed\n{long}\n'))
+        rows_of(opened(tmp_path / "a.csv", f'a,b\nc,"never closed\n{"x" * 2000}\n'))
+    assert csv.field_size_limit() == limit
+
+
+def test_csv_is_refused_with_its_lines_as_they_stand(tmp_path):
+    refused = []
+
+    class Recorder(Refusals):
+        def refuse(self, kind, *, line, text, **_):
+            refused.append((kind, line, text))
+
+    path = tmp_path / "a.csv"
+    path.write_text('a,b\n"c\nd"e,f\ng,h\n', "utf-8")
+    assert rows_of(DelimitedFile(path, Recorder(), Silent())) == [(1, ["a", "b"]), (4, ["g", "h"])]
+    assert refused == [("not CSV", 2, '"c\nd"e,f')]
 
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\t\n\r"), max_size=4)

@@ -1,4 +1,5 @@
 import pyarrow as pa
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode
@@ -26,6 +27,20 @@ def test_columns_are_as_single_names(names, data):
     expected = [iris.own_iri(n, "relation") if n in own else iri_of(n, "relation") for n in names]
     assert column.to_pylist() == expected
     assert ids_of(column).to_pylist() == names
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("https://en.wikipedia.org/wiki/Berlin", {"entity", "relation", "type"}),
+        ("http://schema.org/Person", {"entity", "type"}),
+        ("http://www.w3.org/1999/02/22-rdf-syntax-ns#type", {"entity", "type"}),
+        ("http://wikiba.se/ontology#Item", set()),
+        ("https://www.wikidata.org/wiki/Special:EntityData/Q1", set()),
+    ],
+)
+def test_an_iri_stands_for_itself_where_the_reader_gives_it_no_other_meaning(name, kinds):
+    assert {kind for kind in ("entity", "relation", "type") if iri_of(name, kind) == name} == kinds
 
 
 def test_known_iris():

@@ -133,6 +133,58 @@ def test_wikidata_keeps_facts_and_leaves_bookkeeping_out(tmp_path, collect):
     assert got.left_out["Wikidata's bookkeeping"] == 8
 
 
+PAGE = "https://en.wikipedia.org/wiki/Douglas_Adams"
+SITELINK = [
+    f"<{PAGE}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://schema.org/Article> .",
+    f"<{PAGE}> <http://schema.org/about> <http://www.wikidata.org/entity/Q42> .",
+    f'<{PAGE}> <http://schema.org/inLanguage> "en" .',
+    f"<{PAGE}> <http://schema.org/isPartOf> <https://en.wikipedia.org/> .",
+    f'<{PAGE}> <http://schema.org/name> "Douglas Adams"@en .',
+]
+
+
+@pytest.mark.parametrize("block", [1, 150, 1 << 22])
+@pytest.mark.parametrize("lines", [SITELINK, SITELINK[::-1], SITELINK[:3] + SITELINK[4:]])
+def test_pages_of_wikidata_are_left_out_wherever_a_block_ends(
+    tmp_path, collect, monkeypatch, lines, block
+):
+    monkeypatch.setattr(rdf, "BLOCK", block)
+    other = f"<http://e.org/a> <http://e.org/r> <{PAGE}> ."
+    got = collect(ntriples(tmp_path, "\n".join([*lines, other, ""])))
+    assert got.triples == [("http://e.org/a", "http://e.org/r", PAGE, "train")]
+    assert got.attributes == []
+    assert got.left_out == {"literal values": 1, "Wikidata's bookkeeping": len(lines) - 1}
+
+
+@pytest.mark.parametrize("block", [1, 1 << 22])
+def test_what_others_say_about_pages_is_kept(tmp_path, collect, monkeypatch, block):
+    monkeypatch.setattr(rdf, "BLOCK", block)
+    said = [SITELINK[0], f"<{PAGE}> <http://schema.org/about> <http://e.org/a> .", SITELINK[4]]
+    got = collect(ntriples(tmp_path, "\n".join(said)))
+    assert got.triples == [(PAGE, "http://schema.org/about", "http://e.org/a", "train")]
+    assert got.texts(PAGE) == [("label", "Douglas Adams"), ("type", "http://schema.org/Article")]
+    assert not got.left_out
+
+
+def test_in_a_file_of_ours_nothing_is_bookkeeping(tmp_path, collect):
+    type_ = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+    got = collect(
+        ntriples(
+            tmp_path,
+            '<urn:kgraft:graph> <urn:kgraft:format> "1" .\n'
+            f"<{PAGE}> <http://wikiba.se/ontology#r> <http://www.wikidata.org/value/1> .\n"
+            f"<{PAGE}> <http://schema.org/about> <http://www.wikidata.org/entity/Q42> .\n"
+            f"<{PAGE}> {type_} <http://wikiba.se/ontology#Item> .\n",
+        )
+    )
+    assert got.triples == [
+        (PAGE, "http://wikiba.se/ontology#r", "http://www.wikidata.org/value/1", "train"),
+        (PAGE, "http://schema.org/about", "Q42", "train"),
+    ]
+    assert got.texts(PAGE) == [("type", "http://wikiba.se/ontology#Item")]
+    assert not got.left_out
+
+
 def test_reified_statements_carry_splits(tmp_path, collect):
     got = collect(
         turtle(

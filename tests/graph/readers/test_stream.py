@@ -72,8 +72,8 @@ def test_invalid_utf8_is_refused_with_its_line(tmp_path):
         lines_of(path)
     refused = tmp_path / "refused.txt"
     refusals = Refusals(skip=True, path=refused)
-    assert [number for number, _ in lines_of(path, refusals)] == [1, 3]
-    refusals.close()
+    with refusals:
+        assert [number for number, _ in lines_of(path, refusals)] == [1, 3]
     assert refusals.reasons == {"invalid UTF-8": 1}
     assert refused.read_text().endswith("b\\xffd\n")
 

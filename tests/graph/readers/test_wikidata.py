@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgraft.errors import BadInput
+from kgraft.errors import BadInput, KgraftError
 from kgraft.graph.batches import Refusals
 from kgraft.graph.build import read_content
 from kgraft.graph.readers.wikidata import WikidataSource
@@ -137,6 +137,13 @@ def test_progress_shows_both_readings(tmp_path):
     assert started == ["reading items of dump.json", "reading claims of dump.json"]
 
 
+def numbered(value):
+    """An item with one claim that names its target by number, as JSON."""
+    return json.dumps({"type": "item", "id": "Q1", "claims": {"P31": [OLD]}}).replace(
+        '"numeric-id": 5', f'"numeric-id": {value}'
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -151,6 +158,10 @@ def test_progress_shows_both_readings(tmp_path):
         ('{"type": "item", "id": "Q1", "labels": {"en": "x"}}', "not as in a dump"),
         ('{"type": "item", "id": "Q1", "claims": {"P1": [5]}}', "not as in a dump"),
         ('{"type": "item", "id": "Q1", "claims": {"P1": [{"mainsnak": {}}]}}', "no 'snaktype'"),
+        ('{"type": "item", "id": "Q1", "claims": {"": []}}', "the id of a property is empty"),
+        (numbered("1e999"), "expected a whole number, found a number"),
+        (numbered("true"), "expected a whole number, found true or false"),
+        (numbered('"5"'), "expected a whole number, found a string"),
     ],
 )
 def test_bad_entities_are_refused_once(tmp_path, collect, line, reason):
@@ -192,3 +203,37 @@ def test_any_json_is_read_or_refused(tmp_path_factory, collect, values):
     left_out = sum(n for kind, n in got.left_out.items() if kind.startswith("lexemes"))
     kept = len(got.entities) + len(got.relations)
     assert kept + left_out + got.refused.total() == len(values)
+
+
+def places(value, path=()):
+    """The path of every value inside a JSON value."""
+    yield path
+    if isinstance(value, (dict, list)):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(item, (*path, key))
+
+
+def replaced(value, path, new):
+    if not path:
+        return new
+    copy = value.copy()
+    copy[path[0]] = replaced(value[path[0]], path[1:], new)
+    return copy
+
+
+ANY_NUMBER = st.floats() | st.integers() | st.sampled_from([float("inf"), 10**400, -1])
+PLACES = [(item, path) for item in ITEMS for path in places(item)]
+
+
+@settings(deadline=None, max_examples=300)
+@given(place=st.sampled_from(PLACES), new=JSON | ANY_NUMBER, skip=st.booleans())
+def test_any_json_in_any_place_is_imported_or_refused(tmp_path_factory, place, new, skip):
+    items = [{"type": "item", "id": "Q0"}, replaced(*place, new)]
+    dump = source(tmp_path_factory.mktemp("any"), "\n".join(map(json.dumps, items)))
+    try:
+        content = read_content(dump, Refusals(skip=skip), Silent())
+    except KgraftError:
+        assert not skip
+    else:
+        assert content.entities["id"][0].as_py() == "Q0"
+        assert "" not in content.relations["id"].to_pylist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from kgraft.graph.readers.stream import (
 from kgraft.progress import Progress
 
 BLOCK = 1 << 23  # bytes of a TSV file cut into rows at a time
+LONGEST = 1 << 26  # characters of a CSV cell; a quote that is never closed must end somewhere
 
 
 @dataclass(frozen=True)
@@ -142,33 +144,42 @@ def _blank_bad_lines(block: bytes, line: int, path: Path, refusals: Refusals) ->
 
 
 def _csv_cells(path: Path, refusals: Refusals, progress: Progress) -> Iterator[Cells]:
-    begin = 0  # line where the row that is being read begins
+    taken: list[tuple[int, str]] = []  # the lines of the row that is being read
 
     def texts() -> Iterator[str]:
-        nonlocal begin
         for number, text in numbered_lines(path, refusals, progress):
-            begin = begin or number
+            taken.append((number, text))
             yield text + "\n"
 
-    rows: list[list[str]] = []
-    lines: list[int] = []
     reader = csv.reader(texts(), strict=True)
-    while True:
-        begin = 0
-        try:
-            row = next(reader)
-        except StopIteration:
-            break
-        except csv.Error as error:
-            refusals.refuse("not CSV", file=str(path), line=begin, detail=str(error))
-            continue
-        if row:
-            rows.append(row)
-            lines.append(begin)
-        if len(rows) == ROWS:
-            yield _cells(rows, lines)
-            rows, lines = [], []
-    yield _cells(rows, lines)
+
+    def numbered_rows() -> Iterator[tuple[int, list[str]]]:
+        while True:
+            taken.clear()
+            try:
+                row = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                text = "\n".join(text for _, text in taken)
+                line = taken[0][0]
+                refusals.refuse("not CSV", file=str(path), line=line, detail=str(error), text=text)
+            else:
+                if row:
+                    yield taken[0][0], row
+
+    rows = numbered_rows()
+    while block := _with_long_cells(rows):
+        yield _cells([row for _, row in block], [line for line, _ in block])
+
+
+def _with_long_cells(rows: Iterator[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
+    """Read a block of rows; the limit on cells is one for all of Python, so it is put back."""
+    before = csv.field_size_limit(LONGEST)
+    try:
+        return list(islice(rows, ROWS))
+    finally:
+        csv.field_size_limit(before)
 
 
 def _cells(rows: list[list[str]], lines: list[int]) -> Cells:

@@ -1,7 +1,8 @@
 """Ids as IRIs and back, so that N-Triples of ours come back as the graph they were.
 
-An id that is an absolute IRI stands for itself, any other is written `urn:kgraft:entity:…` (or
-relation, type, column) with its characters percent-encoded. Wikidata's IRIs become its short ids.
+An id that is an absolute IRI stands for itself unless the reader would take it for something else.
+Any other is written `urn:kgraft:entity:…` (or relation, type, column) with its characters
+percent-encoded. Wikidata's IRIs become its short ids.
 """
 
 from __future__ import annotations
@@ -24,11 +25,22 @@ DECLARES: dict[str, Literal["entity", "relation"]] = {
     f"{OURS}Relation": "relation",
 }
 
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+SCHEMA = ("http://schema.org/", "https://schema.org/")
+FOAF = "http://xmlns.com/foaf/0.1/"
+DC = ("http://purl.org/dc/terms/", "http://purl.org/dc/elements/1.1/")
+
 WIKIDATA = "http://www.wikidata.org/"
+WIKIBASE = "http://wikiba.se/ontology"
 WIKIDATA_ID = r"^http://www\.wikidata\.org/(?:entity|prop/direct)/([A-Z][0-9]+)$"
 WIKIDATA_PROPERTY = f"{WIKIDATA}entity/P"
 INSTANCE_OF = f"{WIKIDATA}prop/direct/P31"
 
+# What begins like this may mean something else to the reader than an id.
+_TAKEN = (OURS, WIKIDATA, "https://www.wikidata.org/", WIKIBASE)
+_TAKEN_RELATIONS = (*_TAKEN, RDF, RDFS, SKOS, *SCHEMA, FOAF, *DC)
 _NAME = re.compile(r"urn:kgraft:(?:entity|relation|type|column):(.+)", re.DOTALL)
 _LETTER = r"[A-Za-z0-9\-._~!$&'()*+,;=:@/\u00A0-\uD7FF\uF900-\uFDCF\uFDF0-\uFFEF]|%[0-9A-Fa-f]{2}"
 _ABSOLUTE = re.compile(
@@ -49,12 +61,13 @@ def own_iri(name: str, kind: Kind) -> str:
 
 
 def iri_of(name: str, kind: Kind) -> str:
-    """Return an IRI from which `id_of` gives the name back.
+    """Return an IRI that the reader takes for this name and nothing else.
 
     >>> iri_of("http://example.org/a", "entity"), iri_of("Q1", "entity")
     ('http://example.org/a', 'urn:kgraft:entity:Q1')
     """
-    itself = _ABSOLUTE.fullmatch(name) and not name.startswith((OURS, WIKIDATA))
+    taken = _TAKEN_RELATIONS if kind == "relation" else _TAKEN
+    itself = _ABSOLUTE.fullmatch(name) and not name.startswith(taken)
     return name if itself else own_iri(name, kind)
 
 

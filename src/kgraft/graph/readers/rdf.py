@@ -58,13 +58,16 @@ class RdfSource:
 
         syntax = self._syntax()
         by_line = syntax in LINE_BASED
-        statements = Statements(str(self.path), refusals, lang=self.lang, keep_blank=by_line)
         with open_bytes(self.path, progress) as stream:
-            self.types_are_ids = not stream.peek(len(MARK)).startswith(MARK)
+            ours = stream.peek(len(MARK)).startswith(MARK)
+            self.types_are_ids = not ours
+            statements = Statements(
+                str(self.path), refusals, lang=self.lang, keep_blank=by_line, ours=ours
+            )
             blocks = self._line_blocks(stream, syntax, refusals) if by_line else None
             for plain, quads in blocks or self._blocks(stream, syntax):
                 yield from statements.read(quads, plain)
-        statements.finish()
+        yield from statements.finish()
 
     def _syntax(self) -> str:
         suffix = plain_suffix(self.path)

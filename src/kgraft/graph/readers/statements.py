@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import cast
@@ -23,13 +24,10 @@ from kgraft.graph.batches import (
     Triples,
 )
 from kgraft.graph.readers import iris
-from kgraft.graph.readers.iris import id_of, ids_of
+from kgraft.graph.readers.iris import DC, FOAF, RDF, RDFS, SCHEMA, SKOS, id_of, ids_of
 from kgraft.graph.readers.plain_lines import Columns
 from kgraft.graph.readers.texts import Of, Ranks, TextRows
 
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-SKOS = "http://www.w3.org/2004/02/skos/core#"
 TYPE, STATEMENT = f"{RDF}type", f"{RDF}Statement"
 COLUMN = f"{iris.OURS}column:"
 OTHER = "Wikidata's bookkeeping"
@@ -39,42 +37,49 @@ SPECIAL = {TYPE, *PARTS}
 FIELDS = {
     f"{RDFS}label": "label",
     f"{SKOS}prefLabel": "label",
-    "http://schema.org/name": "label",
-    "https://schema.org/name": "label",
-    "http://xmlns.com/foaf/0.1/name": "label",
+    f"{FOAF}name": "label",
     f"{SKOS}altLabel": "alias",
-    "http://schema.org/alternateName": "alias",
-    "https://schema.org/alternateName": "alias",
-    "http://schema.org/description": "description",
-    "https://schema.org/description": "description",
     f"{RDFS}comment": "description",
-    "http://purl.org/dc/terms/description": "description",
-    "http://purl.org/dc/elements/1.1/description": "description",
     f"{SKOS}definition": "description",
+    **{f"{schema}name": "label" for schema in SCHEMA},
+    **{f"{schema}alternateName": "alias" for schema in SCHEMA},
+    **{f"{vocabulary}description": "description" for vocabulary in (*SCHEMA, *DC)},
     iris.NAME_COUNTS: "name_counts",
 }
 
-WIKIBASE = "http://wikiba.se/ontology"
 # What Wikidata's RDF says on statements, pages and properties, and not on the world.
 NODES = r"^http://www\.wikidata\.org/(?:entity/statement|reference|value|\.well-known)/"
 SUBJECTS = (
     NODES + r"|^http://www\.wikidata\.org/prop/"
     r"|^https?://www\.wikidata\.org/wiki/Special:EntityData/"
-    r"|^https://[a-z-]+\.(?:wikipedia|wiktionary|wikibooks|wikinews|wikiquote|wikisource"
-    r"|wikiversity|wikivoyage|wikimedia)\.org/wiki/"
 )
 HEADS = SUBJECTS + r"|^http://www\.wikidata\.org/entity/P"
-LINKS = (
+RELATIONS = (
     r"^http://www\.wikidata\.org/prop/(?:P|novalue|statement|qualifier|reference|direct-norm)"
     r"|^http://wikiba\.se/ontology"
 )
+SITE = (
+    r"^https://[a-z-]+\.(?:wikipedia|wiktionary|wikibooks|wikinews|wikiquote|wikisource"
+    r"|wikiversity|wikivoyage|wikimedia)\.org/"
+)
+PAGE, ITEM = SITE + "wiki/", r"^http://www\.wikidata\.org/entity/"
+# A page is Wikidata's own where it is said to be about an item or a part of a site.
+ABOUT = pa.array([f"{schema}about" for schema in SCHEMA])
+PART_OF = pa.array([f"{schema}isPartOf" for schema in SCHEMA])
+NO_PAGES = pa.array([], pa.string())
 
 
 class Statements:
-    """Turns the statements of one file into batches; blank nodes that mark splits are held back."""
+    """Turns the statements of one file into batches; blank nodes that mark splits are held back.
 
-    def __init__(self, file: str, refusals: Refusals, *, lang: str, keep_blank: bool) -> None:
-        self._origin, self._refusals = Origin(file), refusals
+    In a file of `ours` nothing is Wikidata's: all of it is the graph that was written.
+    """
+
+    def __init__(
+        self, file: str, refusals: Refusals, *, lang: str, keep_blank: bool, ours: bool
+    ) -> None:
+        self._origin, self._refusals, self._ours = Origin(file), refusals, ours
+        self._pages = NO_PAGES
         self._ranks, self._attributes = Ranks(lang), TextRows()
         self._blank: dict[str, str] | None = None if keep_blank else {}
         self._columns: dict[str, str] = {}
@@ -108,8 +113,10 @@ class Statements:
                     tails.append(value)
         yield from self._take(plain)
 
-    def finish(self) -> None:
-        """Count the reified statements that name no split."""
+    def finish(self) -> Iterator[Batch]:
+        """Yield what was held back, and count the reified statements that name no split."""
+        yield from self._texts([], hold="")
+        self._count_left_out()
         if self._reified:
             self._refusals.leave_out("statements about statements", len(self._reified))
 
@@ -142,7 +149,7 @@ class Statements:
             self._part(subject, PARTS[predicate], value)
         elif value in iris.DECLARES:
             self._declare(subject, iris.DECLARES[value])
-        elif value.startswith((WIKIBASE, "_:")):
+        elif value.startswith("_:") or (value.startswith(iris.WIKIBASE) and not self._ours):
             self._left_out["types without a name"] += 1
         elif value != STATEMENT or not subject.startswith("_:"):
             self._add(subject, "type", id_of(value), 1)
@@ -165,21 +172,40 @@ class Statements:
 
     def _take(self, plain: Columns | None) -> Iterator[Batch]:
         yield from self._declaration_batches()
-        attributes, noise = self._attributes.take(SUBJECTS)
-        yield from attributes
-        if noise:
-            self._left_out[OTHER] += noise
-        if plain:
-            yield from self._triples(*plain)
-        if self._parts[0]:
-            yield from self._triples(*(pa.array(part, pa.string()) for part in self._parts))
+        head, relation, tail = (pa.array(part, pa.string()) for part in self._parts)
+        blocks = [block for block in (plain, (head, relation, tail)) if block and len(block[0])]
+        # The texts of a page may stand in this block and what tells that it is one in the next.
+        last = "" if self._ours else self._attributes.last_subject
+        yield from self._texts(blocks, hold=last if re.match(PAGE, last) else "")
+        for block in blocks:
+            yield from self._triples(*block)
         for split, triples in self._marked.items():
             parts = zip(*triples, strict=True)
             head, relation, tail = (ids_of(pa.array(part, pa.string())) for part in parts)
             yield Triples(head, relation, tail, self._origin, cast(Split, split))
+        self._count_left_out()
+        self._start()
+
+    def _count_left_out(self) -> None:
         for kind, count in self._left_out.items():
             self._refusals.leave_out(kind, count)
-        self._start()
+
+    def _texts(self, blocks: list[Columns], *, hold: str) -> Iterator[Batch]:
+        """Yield the attributes but those of pages that this block, or the one before, told of."""
+        found = pa.concat_arrays([NO_PAGES, *map(_pages, blocks)])
+        pages = pa.concat_arrays([self._pages, found])
+        self._pages = found if len(found) else self._pages
+        attributes, noise = self._attributes.take(
+            lambda subjects: self._noise(subjects, SUBJECTS, pages), hold=hold
+        )
+        yield from attributes
+        if noise:
+            self._left_out[OTHER] += noise
+
+    def _noise(self, column: pa.Array, pattern: str, pages: pa.Array = NO_PAGES) -> pa.Array:
+        if self._ours:
+            return pa.repeat(False, len(column))
+        return pc.or_(pc.match_substring_regex(column, pattern), pc.is_in(column, pages))
 
     def _declaration_batches(self) -> Iterator[Batch]:
         for of, subjects in self._declarations.items():
@@ -188,11 +214,8 @@ class Statements:
             yield make(table, self._origin)
 
     def _triples(self, head: pa.Array, relation: pa.Array, tail: pa.Array) -> Iterator[Batch]:
-        noise = [
-            pc.match_substring_regex(column, pattern)
-            for column, pattern in ((head, HEADS), (relation, LINKS), (tail, NODES))
-        ]
-        keep = pc.invert(pc.or_(pc.or_(noise[0], noise[1]), noise[2]))
+        noise = pc.or_(self._noise(head, HEADS, self._pages), self._noise(relation, RELATIONS))
+        keep = pc.invert(pc.or_(noise, self._noise(tail, NODES)))
         if not pc.all(keep).as_py():
             self._left_out[OTHER] += len(head) - pc.sum(keep).as_py()
             head, relation, tail = (column.filter(keep) for column in (head, relation, tail))
@@ -200,7 +223,18 @@ class Statements:
         head, relation, tail = ids_of(head), ids_of(relation), ids_of(tail)
         if len(head):
             yield Triples(head, relation, tail, self._origin)
-        if pc.any(instance).as_py():
+        if pc.any(instance).as_py() and not self._ours:
             of, types = head.filter(instance), tail.filter(instance)
             field = pa.array(["type"] * len(of), pa.string())
             yield Attributes(of, field, types, np.ones(len(of), np.int8))
+
+
+def _pages(block: Columns) -> pa.Array:
+    """Return the pages that Wikidata gives with its items, for each of which it says so."""
+    head, relation, tail = block
+    found = [NO_PAGES]
+    for name, pattern in ((ABOUT, ITEM), (PART_OF, f"{SITE}$")):
+        said = pc.is_in(relation, name)
+        pages = head.filter(said).filter(pc.match_substring_regex(tail.filter(said), pattern))
+        found.append(pages.filter(pc.match_substring_regex(pages, PAGE)))
+    return pa.concat_arrays(found).unique()

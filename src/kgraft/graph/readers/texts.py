@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -64,16 +65,27 @@ class TextRows:
         self._ranks.append(rank)
         self._of.append(OF.index(of))
 
-    def take(self, noise: str) -> tuple[list[Attributes], int]:
-        """Return the rows by what their subjects are, and how many had a subject like `noise`."""
+    @property
+    def last_subject(self) -> str:
+        """The subject of the row that came last."""
+        return self._subjects[-1] if self._subjects else ""
+
+    def take(
+        self, is_noise: Callable[[pa.Array], pa.Array], *, hold: str = ""
+    ) -> tuple[list[Attributes], int]:
+        """Return the rows by what their subjects are, and how many had a subject that is noise.
+
+        The rows of the subject `hold` that are no noise stay for the next time.
+        """
         if not self._subjects:
             return [], 0
         subjects = pa.array(self._subjects, pa.string())
         of = self._kinds(subjects)
-        of[numbers(pc.match_substring_regex(subjects, noise))] = -1
+        of[numbers(pc.equal(subjects, hold))] = -2
+        of[numbers(is_noise(subjects))] = -1
         ids, field, value = ids_of(subjects), pa.array(self._fields), pa.array(self._values)
         ranks = np.array(self._ranks, np.int8)
-        self._clear()
+        self._keep(np.flatnonzero(of == -2))
         batches = []
         for code in (1, 2, 0):
             chosen = np.flatnonzero(of == code)
@@ -82,6 +94,13 @@ class TextRows:
                 columns = ids.take(rows), field.take(rows), value.take(rows)
                 batches.append(Attributes(*columns, rank=ranks[chosen], of=OF[code]))
         return batches, int((of == -1).sum())
+
+    def _keep(self, rows: np.ndarray) -> None:
+        columns = self._subjects, self._fields, self._values, self._ranks, self._of
+        kept = [[column[row] for column in columns] for row in rows.tolist()]
+        self._clear()
+        for subject, field, value, rank, of in kept:
+            self.add(subject, field, value, rank, OF[of])
 
     def _kinds(self, subjects: pa.Array) -> np.ndarray:
         of = np.array(self._of, np.int8)

@@ -1,8 +1,8 @@
 r"""Folders of TSV or CSV files: entities, relations, and triples in train, valid, test or triples.
 
 A TSV file has a header line, tabs between the columns and no quotes; items of a list are joined by
-`|`. What the format cannot hold is written as an escape of N-Triples: `\u007C`, `\t`, `\"`. A CSV
-file is quoted as usual. A file of triples may lack its header, as FB15k's `train.txt` does.
+`|`. A character that the format cannot hold is written by its number: `\u007C`; `\"` is a quote. A
+CSV file is quoted as usual. A file of triples may lack its header, as FB15k's `train.txt` does.
 """
 
 from __future__ import annotations
@@ -45,20 +45,23 @@ TRIPLE_FILES: dict[str, Split] = {
     "test": "test",
 }
 SUFFIXES = (".tsv", ".txt", ".csv")
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U(00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|([tnr\"'\\]))")
-_SHORT = {"t": "\t", "n": "\n", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U(00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|\")")
 
 
 def unescape(text: str) -> str:
-    r"""Resolve the escapes of N-Triples; any other backslash stays.
+    r"""Resolve escaped characters and quotes; any other backslash stays.
 
-    >>> unescape(r"Compi\u00E8gne \"x\" C:\dir")
-    'Compiègne "x" C:\\dir'
+    >>> unescape(r"Compi\u00E8gne \"x\" C:\new")
+    'Compiègne "x" C:\\new'
     """
-    return _ESCAPE.sub(lambda m: _SHORT[m[3]] if m[3] else _character(int(m[1] or m[2], 16)), text)
+    return _ESCAPE.sub(_character, text)
 
 
-def _character(point: int) -> str:
+def _character(escape: re.Match[str]) -> str:
+    digits = escape[1] or escape[2]
+    if not digits:
+        return '"'
+    point = int(digits, 16)
     return "\ufffd" if 0xD800 <= point <= 0xDFFF else chr(point)
 
 
@@ -130,7 +133,7 @@ def _header(file: DelimitedFile) -> list[str]:
 def _triples(file: DelimitedFile, split: Split) -> Iterator[Triples]:
     if file.first is None:
         return
-    header = [_PART_SYNONYMS.get(name, name) for name in file.first]
+    header = [_PART_SYNONYMS.get(name.lower(), name.lower()) for name in file.first]
     named = set(PARTS) <= set(header)
     if not named and len(header) != len(PARTS):
         raise _bad_header(file, "the columns head, relation and tail")
@@ -191,7 +194,9 @@ def _typed(file: DelimitedFile, name: str, column: pa.Array) -> pa.Array:
 def _text(file: DelimitedFile, column: pa.Array) -> pa.Array:
     if file.quoted or not pc.any(pc.match_substring(column, "\\")).as_py():
         return column
-    return pa.array([unescape(text) for text in column.to_pylist()], pa.string())
+    escaped = pc.match_substring(column, "\\")
+    texts = [unescape(text) for text in column.filter(escaped).to_pylist()]
+    return pc.replace_with_mask(column, escaped, pa.array(texts, pa.string()))
 
 
 def _items(column: pa.Array) -> tuple[np.ndarray, pa.Array]:

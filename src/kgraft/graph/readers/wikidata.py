@@ -121,7 +121,7 @@ def _row(value: Object, kind: str, lang: str) -> Object:
     }
     if kind == "entity":
         claims = list(_claims(value, Counter()))  # also finds out whether they are well-formed
-        row["types"] = [tail for _, link, tail in claims if link == INSTANCE_OF]
+        row["types"] = [tail for _, relation, tail in claims if relation == INSTANCE_OF]
     return row
 
 
@@ -155,6 +155,8 @@ def _claims(value: Object, left_out: Counter[str]) -> Iterator[tuple[str, str, s
     """Yield the best claims between items; count the others by what they are."""
     head = _id(value)
     for relation, statements in _map(value, "claims").items():
+        if not relation:
+            raise ValueError("the id of a property is empty")
         ranks = [statement.get("rank", "normal") for statement in statements]
         best = "preferred" if "preferred" in ranks else "normal"
         for statement, rank in zip(statements, ranks, strict=True):
@@ -178,7 +180,14 @@ def _item(snak: Object) -> tuple[str | None, str]:
     target = value["value"]
     if target.get("entity-type", "item") != "item":
         return None, "claims that lead to no item"
-    return _string(target["id"] if "id" in target else f"Q{int(target['numeric-id'])}"), ""
+    return _string(target["id"]) if "id" in target else _numbered(target["numeric-id"]), ""
+
+
+def _numbered(found: object) -> str:
+    """Return an item's id from its number, all that dumps of old give."""
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise ValueError(f"expected a whole number, found {json_kind(found)}")
+    return f"Q{found}"
 
 
 def _string(found: object) -> str:

@@ -66,7 +66,7 @@ def write_edge_index(graph: Graph, path: Path, *, progress: Progress) -> None:
 def write_pykeen(graph: Graph, folder: Path, *, progress: Progress) -> None:
     """Write train.txt, valid.txt and test.txt as PyKEEN's `PathDataset` reads them: no header.
 
-    Tabs, line breaks and backslashes in ids are escaped as in our TSV.
+    Tabs and line breaks in ids are escaped as in our TSV.
     """
     progress.start("writing triples", len(graph.triples))
     for name, rows in triple_parts(graph):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Literal, Protocol
+from typing import BinaryIO, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -17,75 +17,55 @@ import pyarrow.compute as pc
 
 from kgraft.graph.batches import ROWS, SPLITS
 from kgraft.graph.columns import list_rows, lists_from_rows, numbers, string_buffers
+from kgraft.graph.graph import Graph
 from kgraft.graph.readers.iris import (
     DECLARES,
     FORMAT,
     GRAPH,
     NAME_COUNTS,
+    RDF,
+    RDFS,
+    SKOS,
     SPLIT,
     iris_of,
     own_iri,
 )
-from kgraft.progress import Progress, Silent
+from kgraft.progress import Progress
 
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
+ALIAS = f"{SKOS}altLabel"
 TEXTS = {"label": f"{RDFS}label", "description": f"{RDFS}comment"}
 FIRST = ("label", "description", "aliases", "types", "name_counts")
 ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
 Named = Literal["entity", "relation"]
 
 
-class _Triples(Protocol):
-    head: np.ndarray
-    relation: np.ndarray
-    tail: np.ndarray
-    split: np.ndarray
+def write_ntriples(graph: Graph, path: Path, *, progress: Progress) -> None:
+    """Write the whole graph; it imports as the same graph."""
+    with path.open("wb") as out:
+        out.write(f'<{GRAPH}> <{FORMAT}> "1" .\n'.encode())
+        for text in _content(graph, progress):
+            _write(out, text)
 
 
-class _Graph(Protocol):
-    @property
-    def entities(self) -> pa.Table: ...
-    @property
-    def relations(self) -> pa.Table: ...
-    @property
-    def triples(self) -> _Triples: ...
-
-
-def write_ntriples(graph: _Graph, path: str | Path, *, progress: Progress | None = None) -> None:
-    """Write a graph as an N-Triples file; the file appears when it is whole."""
-    target, progress = Path(path), progress or Silent()
-    partial = target.with_name(f"{target.name}.partial")
-    try:
-        with partial.open("wb") as out:
-            out.write(f'<{GRAPH}> <{FORMAT}> "1" .\n'.encode())
-            for text in _content(graph, progress):
-                _write(out, text)
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _content(graph: _Graph, progress: Progress) -> Iterator[pa.Array]:
+def _content(graph: Graph, progress: Progress) -> Iterator[pa.Array]:
     entities, relations, triples = graph.entities, graph.relations, graph.triples
     total = len(relations) + len(entities) + len(triples.head)
     progress.start("writing statements", total)
     # One IRI cannot be both, so where an entity and a relation share an id both get one of ours.
     shared = _shared(entities["id"], relations["id"])
-    relation = _iris(relations["id"], "relation", shared)
-    entity = _iris(entities["id"], "entity", shared)
-    yield from _described(relations, relation, "relation", progress)
-    yield from _described(entities, entity, "entity", progress)
+    relation_iris = _iris(relations["id"], "relation", shared)
+    entity_iris = _iris(entities["id"], "entity", shared)
+    yield from _described(relations, relation_iris, "relation", progress)
+    yield from _described(entities, entity_iris, "entity", progress)
     for start in range(0, len(triples.head), ROWS):
         rows = slice(start, start + ROWS)
-        head, tail = entity.take(triples.head[rows]), entity.take(triples.tail[rows])
-        link, split = relation.take(triples.relation[rows]), triples.split[rows]
+        head, tail = (entity_iris.take(end[rows]) for end in (triples.head, triples.tail))
+        relation, split = relation_iris.take(triples.relation[rows]), triples.split[rows]
         plain = pa.array(split == 0)
-        yield _statement(head.filter(plain), link.filter(plain), tail.filter(plain))
+        yield _statement(head.filter(plain), relation.filter(plain), tail.filter(plain))
         for number in np.flatnonzero(np.isin(np.arange(len(SPLITS)), split[split > 0])):
             marked = np.flatnonzero(split == number)
-            parts = (column.take(marked) for column in (head, link, tail))
+            parts = (column.take(marked) for column in (head, relation, tail))
             yield _reified(marked + start, SPLITS[number], *parts)
         progress.advance(len(split))
 

@@ -1,6 +1,6 @@
 r"""TSV: a folder of entities, relations and triples that imports as the same graph.
 
-Tabs, line breaks and backslashes are escaped as in N-Triples, `|` in an item of a list as \u007C.
+What would break a line or a cell is written by its number: tabs as \u0009, `|` in lists as \u007C.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kgraft.graph.graph import Graph
 from kgraft.progress import Progress
 
 ROWS = 1 << 17  # rows written at a time
-_ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
+_ESCAPES = {"\t": "\\u0009", "\n": "\\u000A", "\r": "\\u000D"}
 
 
 def write_tsv(graph: Graph, folder: Path, *, progress: Progress) -> None:
@@ -77,7 +77,8 @@ def _cell(column: pa.Array) -> pa.Array:
 
 def escaped(column: pa.Array) -> pa.Array:
     """Return texts with what would break a line or a cell escaped."""
-    for character, escape in _ESCAPES:
+    column = pc.replace_substring_regex(column, r'\\([uU"])', r"\\u005C\1")  # else an escape
+    for character, escape in _ESCAPES.items():
         column = pc.replace_substring(column, character, escape)
     return column
 
