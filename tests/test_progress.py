@@ -26,12 +26,13 @@ def last_frame(written):
     return written.getvalue().rpartition("\x1b[2K")[2]
 
 
-def test_silence_takes_any_report():
+def test_silence_takes_any_report(capfd):
     silent = Silent()
     silent.start("reading", 10)
     silent.start("reading")
     silent.advance()
     silent.advance(5)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_no_bar_where_stderr_is_no_terminal(capsys):
@@ -73,6 +74,7 @@ def test_every_stage_ends_full(terminal):
 def test_reports_before_the_first_stage_are_no_error(terminal):
     with progress_bar() as progress:
         progress.advance(3)
+    assert "%" not in last_frame(terminal)
 
 
 def test_an_error_passes_through(terminal):

@@ -31,10 +31,9 @@ def main() -> None:
     for sentence in SENTENCES:
         out.print(f'\n[dim]$[/] kgraft link [yellow]"{sentence}"[/]\n')
         print_links(out, graph, sentence, linker(sentence), facts=3)
-    out.print("\n[dim]Go on:[/]  .venv/bin/kgraft graph show Kenya --to Brazil")
-    out.print(
-        "         .venv/bin/kgraft graph import YOUR-GRAPH --out mine   [dim](docs/graph.md)[/]"
-    )
+    out.print("\n[dim]Go on:[/]")
+    out.print("  .venv/bin/kgraft graph show Kenya --to Brazil")
+    out.print("  .venv/bin/kgraft graph import YOUR-GRAPH --out mine   [dim](docs/graph.md)[/]")
     if sys.argv[1:2] == ["--svg"]:
         drawing = out.export_svg(title="make demo")
         drawing = re.sub(
