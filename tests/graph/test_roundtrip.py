@@ -283,3 +283,12 @@ def test_pyg_file_holds_edges_splits_and_ids(tmp_path, small):
             for h, r, t, s in triples
         )
     assert named == id_triples(small)
+
+
+def test_a_relation_may_have_a_column_of_any_name(tmp_path):
+    relations = [{"id": "r", "label": "r", "name_counts": "a few", "pos": "n"}]
+    build_graph(TablesSource([("a", "r", "b")], None, relations), tmp_path / "g")
+    graph = Graph.open(tmp_path / "g")
+    export_graph(graph, tmp_path / "g.nt")
+    again = build_graph(open_source(tmp_path / "g.nt"), tmp_path / "h")
+    assert again.version == graph.manifest.version

@@ -34,8 +34,11 @@ class AttributeRows:
         self._value.append(value.cast(pa.large_string()))
         self._rank.append(rank)
 
-    def merge(self, count: int) -> dict[str, pa.ChunkedArray]:
-        """Return the columns that the rows fill, each with `count` rows, null where none came."""
+    def merge(self, count: int, *, counted: bool = True) -> dict[str, pa.ChunkedArray]:
+        """Return the columns that the rows fill, each with `count` rows, null where none came.
+
+        `counted` tells whether name_counts are numbers, as those of entities are.
+        """
         if not self._number:
             return {}
         number, rank = np.concatenate(self._number), np.concatenate(self._rank)
@@ -53,7 +56,7 @@ class AttributeRows:
                 columns[_LIST_FIELDS[name]] = _lists(chosen, number, values, count)
             else:
                 columns[name] = _single(_best(chosen, number, rank), number, values, count)
-        if "name_counts" in columns:
+        if counted and "name_counts" in columns:
             columns["name_counts"] = _counts(columns["name_counts"])
         return columns
 

@@ -94,7 +94,9 @@ class Registry:
     def table(self) -> pa.Table:
         """Return one row a number: declared rows and attributes together, gaps filled."""
         ids = pa.chunked_array([pa.array(list(self.numbers), pa.string())])
-        parts = [self._declared_table(), pa.table(self.attributes.merge(len(self)))]
+        counted = "name_counts" in self.schema.names
+        merged = self.attributes.merge(len(self), counted=counted)
+        parts = [self._declared_table(), pa.table(merged)]
         if self._before is not None:
             parts.append(_padded(self._before, len(self)))
         names = dict.fromkeys([*self.schema.names, *(n for p in parts for n in p.column_names)])

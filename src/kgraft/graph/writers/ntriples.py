@@ -99,10 +99,9 @@ def _described(
 
 def _column(name: str, values: pa.ChunkedArray, subject: pa.Array, *, first: bool) -> pa.Array:
     """Return the statements that hold a column, one string a row."""
-    if name == "name_counts":
-        return _counted(values, subject)
     if pa.types.is_list(values.type):
-        return _listed(name, values, subject)
+        counts = name == "name_counts"
+        return _counted(values, subject) if counts else _listed(name, values, subject)
     texts = _strings(values)
     said = numbers(pc.fill_null(pc.not_equal(texts, ""), False))
     if first and name not in TEXTS and len(said):
