@@ -51,9 +51,12 @@ class Adjacency:
             self.bounds[rows + (1 if direction == "out" else 2)],
         )
 
-    def degree(self, direction: Direction = "both") -> np.ndarray:
-        """Return how many edges each entity has."""
-        first, last = self.spans(np.arange(self.entities), direction)
+    def degree(
+        self, direction: Direction = "both", *, entities: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return how many edges each entity has, or each of some."""
+        rows = np.arange(self.entities) if entities is None else entities
+        first, last = self.spans(rows, direction)
         return last - first
 
     def rows(self, entities: np.ndarray, direction: Direction) -> tuple[np.ndarray, np.ndarray]:

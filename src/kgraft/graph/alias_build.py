@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgraft.graph.columns import codepoints, flat, narrow, numbers, string_buffers
+from kgraft.graph.columns import broken_codepoints, flat, narrow, numbers
 from kgraft.graph.fold import FoldedNames
 from kgraft.graph.hashing import HashIndex, distinct_hashes, hash_segments, multiplier
 from kgraft.progress import Progress, Silent
@@ -147,13 +147,11 @@ def _phrase_parts(aliases: pa.Array, seed: int) -> Iterator[tuple[np.ndarray, ..
 
 def _key_tokens(keys: pa.Array, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the hashes of the tokens of keys, and the bounds of each key in them."""
-    data, bounds = string_buffers(keys)
-    edges = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])[bounds]
-    points = np.insert(codepoints(data.tobytes().decode()), edges[1:], ord(" "))
+    points, edges = broken_codepoints(keys, " ")
     ends = np.flatnonzero(points == ord(" "))  # one space behind every token
     token_bounds = np.concatenate([[0], ends - np.arange(len(ends))])
     tokens = hash_segments(points[points != ord(" ")], token_bounds, seed)
-    return tokens, np.searchsorted(ends, edges + np.arange(len(edges)))
+    return tokens, np.searchsorted(ends, edges)
 
 
 def _phrase_tables(phrases: _Phrases) -> dict[str, pa.Table]:

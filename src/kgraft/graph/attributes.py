@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgraft.graph.columns import lists_from_rows, numbers
+from kgraft.graph.columns import lists_from_rows, numbers, run_starts
 
 _PIECE = 1 << 30  # bytes of text in one piece of a column
 _LIST_FIELDS = {"alias": "aliases", "type": "types"}
@@ -64,7 +64,7 @@ class AttributeRows:
 def _best(rows: np.ndarray, number: np.ndarray, rank: np.ndarray) -> np.ndarray:
     """Return the row of lowest rank, among equals the first, for each subject."""
     order = rows[np.lexsort((rows, rank[rows], number[rows]))]
-    return order[np.append(True, number[order][1:] != number[order][:-1])[: len(order)]]
+    return order[run_starts(number[order])]
 
 
 def _new(rows: np.ndarray, known: np.ndarray, number: np.ndarray, values: pa.Array) -> np.ndarray:

@@ -24,6 +24,7 @@ ROWS = 1 << 16  # rows a reader gathers into one batch
 
 Split = Literal["train", "valid", "test"]
 SPLITS: tuple[Split, ...] = ("train", "valid", "test")
+PARTS = ("head", "relation", "tail")  # of a triple
 
 ENTITY_SCHEMA = pa.schema(
     {

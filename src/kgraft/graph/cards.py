@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kgraft.graph.adjacency import Adjacency
+from kgraft.graph.columns import run_starts
 
 
 def choose_facts(adjacency: Adjacency, entity: int, rows: np.ndarray, limit: int) -> np.ndarray:
@@ -20,7 +21,7 @@ def choose_facts(adjacency: Adjacency, entity: int, rows: np.ndarray, limit: int
         part[~(incoming & np.isin(pair, pair[~incoming]))] for part in (rows, relation, incoming)
     )
     group = relation.astype(np.int64) * 2 + incoming
-    begins = np.append(True, group[1:] != group[:-1])[: len(rows)]
+    begins = run_starts(group)
     place = np.arange(len(rows))
     turn = place - np.maximum.accumulate(np.where(begins, place, 0))
     return np.sort(rows[np.lexsort((place, turn))[:limit]])

@@ -36,6 +36,14 @@ def codepoints(text: str) -> np.ndarray:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
+def broken_codepoints(strings: pa.Array, mark: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the characters of many strings with a mark behind each, and the bounds of each."""
+    data, bounds = string_buffers(strings)
+    edges = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])[bounds]
+    points = np.insert(codepoints(data.tobytes().decode()), edges[1:], ord(mark))
+    return points, edges + np.arange(len(edges))
+
+
 def strings_from_codepoints(points: np.ndarray, bounds: np.ndarray) -> pa.Array:
     """Return the strings whose characters are points[bounds[i]:bounds[i+1]]."""
     sizes = 1 + (points > 0x7F).astype(np.int64) + (points > 0x7FF) + (points > 0xFFFF)
@@ -71,6 +79,15 @@ def arrow_strings(texts: Sequence[str]) -> pa.Array:
 def narrow(values: np.ndarray) -> np.ndarray:
     """Return whole numbers as 32-bit ones where they fit: half the file."""
     return values.astype(np.int32) if values.max(initial=0) < 1 << 31 else values
+
+
+def run_starts(values: np.ndarray) -> np.ndarray:
+    """Return which values differ from the one before them, as the first always does.
+
+    >>> run_starts(np.array([4, 4, 7, 4])).tolist()
+    [True, False, True, True]
+    """
+    return np.append(True, values[1:] != values[:-1])[: len(values)]
 
 
 def take_rows(table: pa.Table, rows: np.ndarray) -> pa.Table:

@@ -16,7 +16,7 @@ from enum import IntEnum
 import numpy as np
 import pyarrow as pa
 
-from kgraft.graph.columns import codepoints, string_buffers, strings_from_codepoints
+from kgraft.graph.columns import broken_codepoints, codepoints, strings_from_codepoints
 from kgraft.graph.hashing import hash_segments
 
 _CHARACTERS = 0x110000
@@ -219,13 +219,8 @@ class FoldedNames:
     @classmethod
     def of(cls, names: pa.Array) -> FoldedNames:
         """Fold a string array; a name of invisible characters only has no tokens."""
-        data, bounds = string_buffers(names)
-        text = data.tobytes().decode()
-        leads = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])
-        edges = leads[bounds]  # in characters
-        points = np.insert(codepoints(text), edges[1:], ord("\n"))  # a break behind each name
+        points, edges = broken_codepoints(names, "\n")
         tokens = tokenise(points)
-        edges = edges + np.arange(len(edges))
         return cls(tokens, np.searchsorted(tokens.start, edges))
 
     def keys(self) -> pa.Array:

@@ -113,7 +113,7 @@ def paths_between(
 def _middle(adjacency: Adjacency, inner: _Edges, outer: _Edges) -> _Edges:
     """Return the edges from an entity beside the start to one beside the end."""
     left, right = np.unique(inner.target), np.unique(outer.source)
-    degree, other = (_degree(adjacency, part) for part in (left, right))
+    degree, other = (adjacency.degree(entities=part) for part in (left, right))
     turned = other.sum() < degree.sum()
     sources, targets, costs = (right, left, other) if turned else (left, right, degree)
     order = np.argsort(costs, kind="stable")  # the rarest entities first, hubs while there is room
@@ -121,11 +121,6 @@ def _middle(adjacency: Adjacency, inner: _Edges, outer: _Edges) -> _Edges:
     edges = _Edges.of(adjacency, np.sort(sources[order[room]]))
     edges = edges.take(np.isin(edges.target, targets) & (edges.source != edges.target))
     return edges.reverse() if turned else edges
-
-
-def _degree(adjacency: Adjacency, entities: np.ndarray) -> np.ndarray:
-    first, last = adjacency.spans(entities, "both")
-    return last - first
 
 
 def _pairs(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -151,7 +146,7 @@ def _paths(adjacency: Adjacency, chain: list[_Edges], limit: int) -> list[GraphP
     """Order the rows of a chain of edges by how common their inner entities are."""
     weight = np.zeros(len(chain[0]))
     for edges in chain[:-1]:
-        weight += np.log1p(_degree(adjacency, edges.target))
+        weight += np.log1p(adjacency.degree(entities=edges.target))
     columns = [part for e in reversed(chain) for part in (e.forward, e.relation, e.target)]
     rows = np.lexsort((*columns, weight))[:limit]
     return [

@@ -11,7 +11,7 @@ import pyarrow as pa
 from kgraft.graph.adjacency import Adjacency, TripleArrays, build_adjacency, sort_triples
 from kgraft.graph.alias_build import Names, build_aliases
 from kgraft.graph.batches import SPLITS
-from kgraft.graph.columns import list_rows, narrow, numbers
+from kgraft.graph.columns import list_rows, narrow, numbers, run_starts
 from kgraft.graph.folder import (
     Manifest,
     content_version,
@@ -125,7 +125,7 @@ def _name_counts(counts: pa.ChunkedArray, labels: int, alias_row: np.ndarray) ->
     """
     row, values = list_rows(counts)
     seen = numbers(values)
-    label = np.append(True, row[1:] != row[:-1])[: len(row)]
+    label = run_starts(row)
     by_label = np.full(labels, -1, np.int64)
     by_label[row[label]] = seen[label]
     by_alias = np.full(len(alias_row), -1, np.int64)

@@ -16,6 +16,7 @@ from typing import Any, Literal, cast
 
 from kgraft.graph.batches import (
     ENTITY_SCHEMA,
+    PARTS,
     RELATION_SCHEMA,
     SPLITS,
     Batch,
@@ -27,7 +28,6 @@ from kgraft.graph.readers.objects import json_kind, json_object
 from kgraft.graph.readers.stream import numbered_lines
 from kgraft.progress import Progress
 
-PARTS = ("head", "relation", "tail")
 KINDS = ("entity", "relation", "triple")
 COLUMNS = {"entity": ENTITY_SCHEMA.names, "relation": RELATION_SCHEMA.names}
 FIELDS_OF_TRIPLE = {"kind", "split", *PARTS}

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from kgraft.errors import BadInput
 from kgraft.graph.batches import (
     ENTITY_SCHEMA,
+    PARTS,
     RELATION_SCHEMA,
     ROWS,
     SPLITS,
@@ -30,7 +31,6 @@ from kgraft.progress import Progress
 if TYPE_CHECKING:
     import networkx as nx
 
-PARTS = ("head", "relation", "tail")
 RELATED = "related to"
 
 

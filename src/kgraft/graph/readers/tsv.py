@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from kgraft.errors import BadInput
 from kgraft.graph.batches import (
     ENTITY_SCHEMA,
+    PARTS,
     RELATION_SCHEMA,
     Batch,
     Entities,
@@ -33,7 +34,6 @@ from kgraft.graph.readers.delimited import Columns, DelimitedFile
 from kgraft.graph.readers.stream import PACKERS
 from kgraft.progress import Progress
 
-PARTS = ("head", "relation", "tail")
 LISTS = ("aliases", "types")
 _SYNONYMS = {"alias": "aliases", "type": "types"}
 _PART_SYNONYMS = {"subject": "head", "predicate": "relation", "object": "tail"}
