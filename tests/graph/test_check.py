@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from kgraft.graph import check_graph
-from kgraft.graph.folder import CONTENT, content_version, describe_file, read_table, write_table
+from kgraft.graph.folder import CONTENT, content_version, read_table, write_table
+from kgraft.storage import describe_file
 
 
 def altered(graph, **facts):

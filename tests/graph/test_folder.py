@@ -11,8 +11,9 @@ import pytest
 
 from kgraft.errors import BadGraph, BadInput, NotFound
 from kgraft.graph import Graph, build_graph, check_graph, folder, open_source
-from kgraft.graph.folder import FORMAT, new_folder, read_manifest
+from kgraft.graph.folder import FORMAT, GRAPH, read_manifest
 from kgraft.graph.readers.tables import TablesSource
+from kgraft.storage import new_folder
 
 LETTERS = TablesSource([("a", "before", "b"), ("b", "before", "c")])
 
@@ -140,7 +141,7 @@ def test_a_file_that_is_no_table(graph):
 
 def test_a_new_folder_appears_when_it_is_whole(tmp_path):
     target = tmp_path / "deep" / "er" / "g"
-    with new_folder(target) as partial:
+    with new_folder(target, GRAPH) as partial:
         (partial / "x").write_text("x")
         assert not target.exists()
         assert partial.parent == target.parent
@@ -151,7 +152,7 @@ def test_a_new_folder_appears_when_it_is_whole(tmp_path):
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_an_error_leaves_nothing(tmp_path, error):
     def fail():
-        with new_folder(tmp_path / "g") as partial:
+        with new_folder(tmp_path / "g", GRAPH) as partial:
             (partial / "x").write_text("x")
             raise error
 
@@ -213,7 +214,7 @@ def test_a_failed_overwriting_keeps_the_old_graph(tmp_path, graph, monkeypatch):
 
 def test_a_target_that_appears_meanwhile_is_not_replaced(tmp_path):
     def race():
-        with new_folder(tmp_path / "g"):
+        with new_folder(tmp_path / "g", GRAPH):
             (tmp_path / "g").mkdir()
 
     with pytest.raises(BadInput, match="exists already"):

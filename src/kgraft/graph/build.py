@@ -23,10 +23,11 @@ from kgraft.graph.batches import (
     Triples,
 )
 from kgraft.graph.columns import list_rows, lists_from_rows, numbers
-from kgraft.graph.folder import Manifest, refuse_existing
+from kgraft.graph.folder import GRAPH, Manifest
 from kgraft.graph.registry import Registry
 from kgraft.graph.write import Content, Provenance, write_graph
 from kgraft.progress import Progress, Silent
+from kgraft.storage import refuse_existing
 
 
 def build_graph(
@@ -40,7 +41,7 @@ def build_graph(
     progress: Progress | None = None,
 ) -> Manifest:
     """Read a source and write it as a graph; on any error nothing is left at the target."""
-    refuse_existing(target, overwrite=overwrite)
+    refuse_existing(target, GRAPH, overwrite=overwrite)
     refusals, progress = refusals or Refusals(), progress or Silent()
     with refusals:
         content = read_content(source, refusals, progress)

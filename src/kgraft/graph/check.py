@@ -13,9 +13,10 @@ from kgraft.graph.adjacency import build_adjacency
 from kgraft.graph.batches import SPLITS
 from kgraft.graph.columns import flat, numbers
 from kgraft.graph.fold import key
-from kgraft.graph.folder import Manifest, content_version, read_manifest, sha256
+from kgraft.graph.folder import Manifest, content_version, read_manifest
 from kgraft.graph.graph import Graph
 from kgraft.progress import Progress, Silent
+from kgraft.storage import sha256
 
 _SAMPLE = 200  # entities whose label is looked for in a text
 

@@ -6,14 +6,10 @@ name that takes its final name in one step, so a crash leaves no graph or a whol
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
 import operator
-import os
-import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,10 +17,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kgraft.errors import BadGraph, BadInput, NotFound
+from kgraft.errors import BadGraph, NotFound
+from kgraft.storage import Kind, flush
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+GRAPH = Kind("graph", MANIFEST)
 CONTENT = ("entities", "relations", "triples")  # the tables that all others are derived from
 TABLES = (
     *CONTENT,
@@ -55,17 +53,6 @@ class Manifest:
     refused: dict[str, int] = field(default_factory=dict)
     files: dict[str, dict[str, Any]] = field(default_factory=dict)  # name → bytes, sha256
     format: int = FORMAT
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def describe_file(path: Path) -> dict[str, Any]:
-    """Return size and checksum of a file, as the manifest keeps them."""
-    return {"bytes": path.stat().st_size, "sha256": sha256(path)}
 
 
 def write_table(folder: Path, name: str, table: pa.Table) -> None:
@@ -119,16 +106,8 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     path = folder / MANIFEST
     path.write_text(json.dumps(asdict(manifest), indent=1, ensure_ascii=False) + "\n", "utf-8")
     for file in folder.iterdir():
-        _flush(file)
-    _flush(folder)
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        flush(file)
+    flush(folder)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -180,61 +159,3 @@ def _verify_files(folder: Path, manifest: Manifest) -> None:
         if size != facts["bytes"]:
             seen = "is missing" if size is None else f"has {size} bytes instead of {facts['bytes']}"
             raise BadGraph(f"{path} {seen}; import the graph again")
-
-
-@contextmanager
-def new_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Give a folder to write into that becomes `target` when the block ends without an error."""
-    refuse_existing(target, overwrite=overwrite)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(target)
-    partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
-    partial.mkdir()
-    try:
-        yield partial
-        _install(partial, target, overwrite=overwrite)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-    _flush(target.parent)
-
-
-def refuse_existing(target: Path, *, overwrite: bool = False) -> None:
-    """Refuse a target that is there already, unless it is a graph and may be overwritten."""
-    if not target.exists():
-        return
-    if not overwrite:
-        raise BadInput(f"{target} exists already; name another folder or pass --overwrite")
-    if not (target / MANIFEST).is_file():
-        raise BadInput(f"{target} is no graph, so it is not overwritten; name another folder")
-
-
-def _install(partial: Path, target: Path, *, overwrite: bool) -> None:
-    """Rename to the target; an old graph steps aside first and is deleted last."""
-    refuse_existing(target, overwrite=overwrite)
-    old = target.with_name(f"{partial.name}-old")
-    if target.exists():
-        target.rename(old)
-    partial.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _sweep(target: Path) -> None:
-    """Remove what a killed import of the same target has left; put back a graph it set aside."""
-    for left in target.parent.glob(f"{glob.escape(target.name)}.partial-*"):
-        writer = left.name.removesuffix("-old").rpartition("-")[2]
-        if writer.isdigit() and not _alive(int(writer)):
-            if left.name.endswith("-old") and not target.exists():
-                left.rename(target)
-            else:
-                shutil.rmtree(left, ignore_errors=True)
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return process != os.getpid()

@@ -12,16 +12,10 @@ from kgraft.graph.adjacency import Adjacency, TripleArrays, build_adjacency, sor
 from kgraft.graph.alias_build import Names, build_aliases
 from kgraft.graph.batches import SPLITS
 from kgraft.graph.columns import list_rows, narrow, numbers, run_starts
-from kgraft.graph.folder import (
-    Manifest,
-    content_version,
-    describe_file,
-    new_folder,
-    write_manifest,
-    write_table,
-)
+from kgraft.graph.folder import GRAPH, Manifest, content_version, write_manifest, write_table
 from kgraft.graph.hashing import HashIndex, distinct_hashes, hash_strings
 from kgraft.progress import Progress, Silent
+from kgraft.storage import describe_file, new_folder
 
 
 @dataclass(frozen=True)
@@ -55,7 +49,7 @@ def write_graph(
 ) -> Manifest:
     """Write a graph folder in one step; an error or a crash leaves nothing behind."""
     progress = progress or Silent()
-    with new_folder(target, overwrite=overwrite) as folder:
+    with new_folder(target, GRAPH, overwrite=overwrite) as folder:
         manifest = _write(folder, content, provenance, progress)
         write_manifest(folder, manifest)
     return manifest

@@ -1,0 +1,118 @@
+"""Files and folders that appear whole or not at all: written beside, flushed, renamed."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgraft.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of folder: what people call it, and the file that only such a folder has."""
+
+    name: str
+    marker: str
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """Return size and checksum of a file, as manifests keep them."""
+    return {"bytes": path.stat().st_size, "sha256": sha256(path)}
+
+
+def flush(path: Path) -> None:
+    """Force a file or a folder to disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def new_file(target: Path) -> Iterator[Path]:
+    """Give a path to write to that becomes `target` when the block ends without an error.
+
+    What was there before stays until then, and for good if the block fails.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
+    try:
+        yield partial
+        flush(partial)
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    flush(target.parent)
+
+
+@contextmanager
+def new_folder(target: Path, kind: Kind, *, overwrite: bool = False) -> Iterator[Path]:
+    """Give a folder to write into that becomes `target` when the block ends without an error."""
+    refuse_existing(target, kind, overwrite=overwrite)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(target)
+    partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
+    partial.mkdir()
+    try:
+        yield partial
+        refuse_existing(target, kind, overwrite=overwrite)
+        _install(partial, target)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    flush(target.parent)
+
+
+def refuse_existing(target: Path, kind: Kind, *, overwrite: bool = False) -> None:
+    """Refuse a target that is there already, unless it is of the kind and may be overwritten."""
+    if not target.exists():
+        return
+    if not overwrite:
+        raise BadInput(f"{target} exists already; name another folder or pass --overwrite")
+    if not (target / kind.marker).is_file():
+        raise BadInput(f"{target} is no {kind.name}, so it is not overwritten; name another folder")
+
+
+def _install(partial: Path, target: Path) -> None:
+    """Rename to the target; what was there steps aside first and is deleted last."""
+    old = target.with_name(f"{partial.name}-old")
+    if target.exists():
+        target.rename(old)
+    partial.rename(target)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _sweep(target: Path) -> None:
+    """Remove what a killed writer of the same target has left; put back what it set aside."""
+    for left in target.parent.glob(f"{glob.escape(target.name)}.partial-*"):
+        writer = left.name.removesuffix("-old").rpartition("-")[2]
+        if writer.isdigit() and not _alive(int(writer)):
+            if left.name.endswith("-old") and not target.exists():
+                left.rename(target)
+            else:
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return process != os.getpid()
