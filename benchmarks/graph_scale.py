@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 
 from benchmarks.harness import RESULTS, Benchmark, Goal
 from benchmarks.synthetic_graph import SyntheticNames, write_synthetic
-from kgraft.graph.folder import sha256
+from kgraft.storage import sha256
 
 SCALE = float(os.environ.get("KGRAFT_SCALE", "1"))
 ENTITIES, RELATIONS, TRIPLES = int(4_600_000 * SCALE), 822, int(20_600_000 * SCALE)

@@ -15,11 +15,17 @@ if TYPE_CHECKING:
     from kgraft.graph import Graph
     from kgraft.link import Linker
     from kgraft.text import Encoder
+    from kgraft.vectors import EntityVectors
 
 __version__ = "0.1.0"
-__all__ = ["Encoder", "Graph", "KgraftError", "Linker", "__version__"]
+__all__ = ["Encoder", "EntityVectors", "Graph", "KgraftError", "Linker", "__version__"]
 
-_HOMES = {"Encoder": "kgraft.text", "Graph": "kgraft.graph", "Linker": "kgraft.link"}
+_HOMES = {
+    "Encoder": "kgraft.text",
+    "EntityVectors": "kgraft.vectors",
+    "Graph": "kgraft.graph",
+    "Linker": "kgraft.link",
+}
 
 
 def __getattr__(name: str) -> object:

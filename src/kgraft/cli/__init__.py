@@ -1,4 +1,4 @@
-"""The command line: `kgraft graph …`, `kgraft link …`; commands load what they need when run."""
+"""The command line, a command a package: `kgraft graph …`; each loads what it needs when run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli import graph, link
+from kgraft.cli import embed, graph, link
 from kgraft.cli.output import OneLineErrors
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(graph.app, name="graph")
+app.add_typer(embed.app, name="embed")
 app.command("link")(link.link)
 
 

@@ -1,0 +1,50 @@
+"""Which end of a triple is asked for, and which wrong entities stand beside the right one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgraft.embed.queries import Queries
+
+
+def head_shares(queries: Queries) -> np.ndarray:
+    """Return for each relation how often its head is corrupted (Bernoulli; Wang et al. 2014).
+
+    With a mean of tph tails a head and hpt heads a tail it is tph / (tph + hpt): for a relation of
+    many tails a wrong head is less likely to be right by accident.
+    """
+    asked = np.bincount(queries.relation, minlength=2 * queries.relations)
+    total = np.bincount(
+        queries.relation, weights=np.diff(queries.bounds), minlength=2 * queries.relations
+    )
+    mean = total / np.maximum(asked, 1)  # (2R,) answers a query
+    tails, heads = mean[: queries.relations], mean[queries.relations :]
+    return tails / np.maximum(tails + heads, 1e-9)
+
+
+def ask_one_end(
+    triples: np.ndarray, shares: np.ndarray, generator: np.random.Generator
+) -> np.ndarray:
+    """Turn triples (B, 3) into queries (B, 3): entity, turned relation, answer; one each.
+
+    The head is asked for with the share of the triple's relation.
+    """
+    back = generator.random(len(triples)) < shares[triples[:, 1]]
+    return np.where(back[:, None], turned(triples, len(shares)), triples)
+
+
+def ask_both_ends(triples: np.ndarray, relations: int) -> np.ndarray:
+    """Turn triples (B, 3) into the 2B queries for their tails and for their heads."""
+    return np.concatenate([triples, turned(triples, relations)])
+
+
+def turned(triples: np.ndarray, relations: int) -> np.ndarray:
+    """Return (tail, R + relation, head) of triples (B, 3)."""
+    return triples[:, ::-1] + np.array([0, relations, 0])
+
+
+def draw_negatives(
+    chunks: int, negatives: int, entities: int, generator: np.random.Generator
+) -> np.ndarray:
+    """Draw wrong entities evenly, (chunks, negatives): a chunk of queries shares its own."""
+    return generator.integers(entities, size=(chunks, negatives))

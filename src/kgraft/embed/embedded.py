@@ -1,0 +1,137 @@
+"""A graph with its trained vectors: open them, predict what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgraft.embed.calibrate import probabilities
+from kgraft.embed.embedding import Embedding
+from kgraft.embed.evaluate import Ranking, rank_queries
+from kgraft.embed.queries import Queries
+from kgraft.embed.settings import Settings
+from kgraft.errors import BadInput, NotFound
+from kgraft.graph import Entity, Graph, Relation
+from kgraft.progress import Progress
+from kgraft.vectors import FromNeighbours, StoredVectors, TableVectors, read_vectors
+
+_TRAINED = "give a folder that 'kgraft embed train' wrote"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """An answer: its score, its calibrated probability, and whether the graph says so already."""
+
+    entity: Entity
+    score: float
+    probability: float | None
+    known: bool
+
+
+class Embedded:
+    """A graph together with vectors that were trained on it, or on an earlier version of it.
+
+    Entities that are new since then have vectors made from their neighbours by the model's own
+    composition.
+    """
+
+    def __init__(self, graph: Graph, stored: StoredVectors) -> None:
+        self.graph, self.stored = graph, stored
+        self.settings = _settings(stored)
+        self.trained = Embedding(self.settings, stored.entities, _relations(stored))
+        self.vectors = TableVectors(stored, graph, unseen=FromNeighbours(self._guess))
+
+    @classmethod
+    def open(cls, folder: str | Path, graph: Graph) -> Embedded:
+        """Open the vectors of a folder for a graph."""
+        return cls(graph, read_vectors(folder))
+
+    def _guess(self, neighbours: Tensor, relations: Tensor, direction: Tensor) -> Tensor:
+        """Return what edges predict: the query that asks from the neighbour for the entity."""
+        back = self.trained.relation_count * (direction < 0)
+        return self.trained.model.compose(neighbours, self.trained.turned(relations + back))
+
+    @cached_property
+    def embedding(self) -> Embedding:
+        """The vectors in the graph's own order; relations the model lacks have zeros."""
+        rows = torch.from_numpy(self.vectors.trained.relations)  # (R,), −1 where unknown
+        count = self.trained.relation_count
+        blocks = [self.trained.relations[:count], self.trained.relations[count:]]
+        blocks = blocks if self.settings.reciprocal else blocks[:1]
+        known = (rows >= 0)[:, None]
+        ordered = [block[rows.clamp_min(0)] * known for block in blocks]
+        entities = self.stored.entities if self.vectors.trained.in_order else self.vectors.all()
+        return Embedding(self.settings, entities, torch.cat(ordered))
+
+    @cached_property
+    def known(self) -> Queries:
+        """All that the graph says, as queries with their answers."""
+        return Queries.of(self.graph.whole().triples, self.graph.manifest.relations)
+
+    def rank(self, split: str = "test", *, progress: Progress | None = None) -> Ranking:
+        """Rank the triples of a split (see `Ranking`)."""
+        triples = self.graph.split(split).triples  # type: ignore[arg-type]
+        if not len(triples):
+            raise BadInput(f"the split {split!r} has no triples; there is nothing to rank")
+        self._need_relations(np.unique(triples.relation))
+        queries = Queries.of(triples, self.graph.manifest.relations)
+        return rank_queries(self.embedding, queries, self.known, progress=progress)
+
+    def _need_relations(self, relations: np.ndarray) -> None:
+        absent = relations[self.vectors.trained.relations[relations] < 0]
+        if len(absent):
+            name = self.graph.relations["id"][int(absent[0])].as_py()
+            raise NotFound(
+                f"the vectors know no relation {name!r}: it was not in the graph they were "
+                f"trained on; train anew: kgraft embed train {self.graph.folder}"
+            )
+
+    def tails(
+        self, head: Entity, relation: Relation, *, limit: int = 10, new: bool = False
+    ) -> list[Prediction]:
+        """Return the likeliest t of (head, relation, t), best first; `new`: no known ones."""
+        return self._answers(head.index, relation.index, limit, new)
+
+    def heads(
+        self, relation: Relation, tail: Entity, *, limit: int = 10, new: bool = False
+    ) -> list[Prediction]:
+        """Return the likeliest h of (h, relation, tail), best first; `new`: no known ones."""
+        return self._answers(tail.index, relation.index + self.graph.manifest.relations, limit, new)
+
+    @torch.no_grad()
+    def _answers(self, entity: int, relation: int, limit: int, new: bool) -> list[Prediction]:
+        self._need_relations(np.array([relation % self.graph.manifest.relations]))
+        asked = (np.array([entity]), np.array([relation]))
+        scores = self.embedding.score_tails(*map(torch.from_numpy, asked))[0]  # (N,)
+        answers = self.known.known(*asked)[1]
+        share = probabilities(self.stored.facts.get("calibration"), scores, answers)
+        known = set(answers.tolist())
+        ranked = scores.topk(min(limit + len(known) * new, len(scores))).indices.tolist()
+        best = [number for number in ranked if not (new and number in known)][:limit]
+        return [
+            Prediction(
+                found,
+                float(scores[number]),
+                None if share is None else float(share[number]),
+                number in known,
+            )
+            for number, found in zip(best, self.graph.entities_at(best), strict=True)
+        ]
+
+
+def _settings(stored: StoredVectors) -> Settings:
+    try:
+        return Settings.from_dict(stored.facts["settings"])
+    except KeyError as error:
+        raise BadInput("these vectors hold no model", remedy=_TRAINED) from error
+
+
+def _relations(stored: StoredVectors) -> Tensor:
+    if stored.relations is None:
+        raise BadInput("these vectors hold no relations", remedy=_TRAINED)
+    return stored.relations

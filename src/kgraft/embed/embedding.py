@@ -1,0 +1,81 @@
+"""Trained vectors with their model: scores of triples, of all tails and of all heads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import embedding as rows_of  # its gradient is the same in every run
+
+from kgraft.embed.model import Model
+from kgraft.embed.models import MODELS
+from kgraft.embed.settings import Settings
+from kgraft.embed.similarity import SIMILARITIES, Similarity
+
+
+@dataclass
+class Embedding:
+    """The vectors of entities and relations under one model.
+
+    A query asks with an entity and a *turned relation*: r in 0…R−1 asks for tails of r, R + r for
+    heads. Reciprocal relations have a vector of their own for asking back; others are inverted.
+    """
+
+    settings: Settings
+    entities: Tensor  # (N, D)
+    relations: Tensor  # (R, W), or (2R, W) with reciprocal relations
+
+    @classmethod
+    def draw(cls, settings: Settings, entities: int, relations: int) -> Embedding:
+        """Draw the vectors that training starts from."""
+        model = MODELS[settings.model]
+        generator = torch.Generator().manual_seed(settings.seed)
+        rows = relations * 2 if settings.reciprocal else relations
+        width = model.relation_width(settings.dimension)
+        return cls(
+            settings,
+            torch.randn(entities, settings.dimension, generator=generator) * settings.scale,
+            model.draw_relations(rows, width, settings.scale, generator),
+        )
+
+    @property
+    def model(self) -> Model:
+        """The declaration of the model."""
+        return MODELS[self.settings.model]
+
+    @property
+    def similarity(self) -> Similarity:
+        """How queries are compared with entities."""
+        return SIMILARITIES[self.settings.similarity]
+
+    @property
+    def relation_count(self) -> int:
+        """How many relations the graph has."""
+        return len(self.relations) // (2 if self.settings.reciprocal else 1)
+
+    def turned(self, relations: Tensor) -> Tensor:
+        """Return the vectors of turned relations."""
+        if self.settings.reciprocal:
+            return rows_of(relations, self.relations)
+        count = len(self.relations)
+        vectors = rows_of(relations % count, self.relations)
+        back = (relations >= count)[..., None]
+        return torch.where(back, self.model.invert(vectors), vectors)
+
+    def queries(self, entities: Tensor, relations: Tensor) -> Tensor:
+        """Return the queries of entities and turned relations, by their numbers."""
+        return self.model.compose(rows_of(entities, self.entities), self.turned(relations))
+
+    def score_triples(self, heads: Tensor, relations: Tensor, tails: Tensor) -> Tensor:
+        """Return the scores of triples, (B,)."""
+        queries = self.queries(heads, relations)[:, None]  # (B, 1, D)
+        return self.similarity(queries, rows_of(tails, self.entities)[:, None])[:, 0, 0]
+
+    def score_tails(self, heads: Tensor, relations: Tensor) -> Tensor:
+        """Return the scores of all entities as tails, (B, N)."""
+        return self.similarity(self.queries(heads, relations), self.entities)
+
+    def score_heads(self, relations: Tensor, tails: Tensor) -> Tensor:
+        """Return the scores of all entities as heads, (B, N)."""
+        return self.score_tails(tails, relations + self.relation_count)

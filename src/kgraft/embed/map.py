@@ -1,0 +1,100 @@
+"""A map of entities in two dimensions: where each one stands, and which group it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kgraft.errors import need
+from kgraft.graph.columns import list_rows, run_starts, take_rows
+from kgraft.graph.graph import Graph
+
+PERPLEXITY = 30.0  # how many neighbours t-SNE keeps near
+_FEW = 8  # too few for neighbourhoods
+
+
+def place_vectors(vectors: np.ndarray, *, seed: int = 0) -> np.ndarray:
+    """Return a place for each vector by t-SNE (van der Maaten, 2008) of directions: (n, 2).
+
+    It starts from the two principal components, so that the large picture stays true; a handful
+    of vectors stay there.
+    """
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = vectors / np.maximum(lengths, 1e-12)  # (n, D)
+    start = _principal(unit, seed)
+    if len(unit) < _FEW:
+        return _turned(start)
+    tsne = need("sklearn.manifold", "plot").TSNE(
+        perplexity=min(PERPLEXITY, (len(unit) - 1) / 3), init=start * 1e-4, random_state=seed
+    )
+    with need("threadpoolctl", "plot").threadpool_limits(1):  # threads wait for one another, mostly
+        return _turned(tsne.fit_transform(unit))
+
+
+def _turned(places: np.ndarray) -> np.ndarray:
+    """Turn a map so that its longest side lies level; directions mean nothing in it."""
+    centred = places - places.mean(0)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    return np.asarray(centred @ axes[:, ::-1])
+
+
+def _principal(vectors: np.ndarray, seed: int) -> np.ndarray:
+    """Return the two principal components at deviation 1, slightly shaken: (n, D) to (n, 2)."""
+    centred = vectors - vectors.mean(0)
+    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+    parts = (left * sizes)[:, :2]  # one where there is but one coordinate
+    shaken = np.random.default_rng(seed).normal(size=(len(vectors), 2)) * 1e-3
+    shaken[:, : parts.shape[1]] += parts / max(parts.std(), 1e-12)
+    return shaken.astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a map: their names, and the group of each entity, -1 for none."""
+
+    kind: str  # type or relation
+    names: Sequence[str]
+    group: np.ndarray  # (n,)
+
+
+def group_entities(graph: Graph, entities: np.ndarray, *, most: int) -> Groups:
+    """Group entities by the `most` frequent types or, where there are none, relations.
+
+    An entity of several such types is shown by the rarest, which says most.
+    """
+    taken = take_rows(graph.entities.select(["types"]), entities)
+    row, types = list_rows(taken["types"])
+    if len(row):
+        return Groups("type", *_rarest(row, types.to_pylist(), len(entities), most))
+    row, relation = _main_relations(graph, entities)
+    names = [graph.all_relations[r].label or graph.all_relations[r].id for r in relation.tolist()]
+    return Groups("relation", *_rarest(row, names, len(entities), most))
+
+
+def _rarest(
+    row: np.ndarray, names: Sequence[str], count: int, most: int
+) -> tuple[list[str], np.ndarray]:
+    """Return the most frequent names and, for each row, the rarest of those it has."""
+    known, name = np.unique(np.array(names, object), return_inverse=True)
+    order = np.argsort(-np.bincount(name), kind="stable")[:most]
+    rank = np.full(len(known), -1)
+    rank[order] = np.arange(len(order))
+    group = np.full(count, -1)
+    np.maximum.at(group, row, rank[name])
+    size = np.bincount(group[group >= 0], minlength=len(order))
+    largest = np.argsort(-size, kind="stable")
+    place = np.append(np.argsort(largest), -1)  # -1 stays -1
+    return known[order[largest[: np.count_nonzero(size)]]].tolist(), place[group]
+
+
+def _main_relations(graph: Graph, entities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the relation each entity has most triples of, for those that have any."""
+    owner, edge = graph.adjacency.rows(entities, "both")
+    relations = max(len(graph.relations), 1)
+    key, count = np.unique(owner * relations + graph.adjacency.edges[edge, 0], return_counts=True)
+    owner, relation = np.divmod(key, relations)
+    order = np.lexsort((relation, -count, owner))
+    first = order[run_starts(owner[order])]
+    return owner[first], relation[first]

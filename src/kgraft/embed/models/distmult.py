@@ -1,0 +1,27 @@
+"""DistMult: a relation weighs the coordinates in which head and tail must agree."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from kgraft.embed.model import Model
+
+
+def compose(entity: Tensor, relation: Tensor) -> Tensor:
+    """Return h ∘ r."""
+    return entity * relation
+
+
+def invert(relation: Tensor) -> Tensor:
+    """Return r: the score is the same both ways."""
+    return relation
+
+
+MODEL = Model(
+    name="distmult",
+    paper="Yang et al. 2015, Embedding entities and relations for learning and inference",
+    formula="Σ hᵢ rᵢ tᵢ",
+    compose=compose,
+    invert=invert,
+    similarities=("dot",),
+)

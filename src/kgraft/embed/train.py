@@ -1,0 +1,126 @@
+"""Train an embedding of a graph into a folder of vectors: resumable, validated, calibrated."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from kgraft.embed.calibrate import calibrate
+from kgraft.embed.data import TrainingData, training_data
+from kgraft.embed.embedding import Embedding
+from kgraft.embed.evaluate import rank_queries
+from kgraft.embed.settings import Settings
+from kgraft.embed.trainee import EmbedTrainee
+from kgraft.errors import KgraftError
+from kgraft.graph import Graph
+from kgraft.measure.ranking import PROTOCOL
+from kgraft.progress import Progress
+from kgraft.storage import new_folder, refuse_existing
+from kgraft.training import Epoch, Processes, Schedule, train
+from kgraft.training.checkpoint import read_checkpoint
+from kgraft.training.folder import RunFolder
+from kgraft.vectors import VECTORS, write_table_vectors
+
+
+def run_folder(out: Path) -> Path:
+    """Return where a training keeps its checkpoints and log until its vectors are whole."""
+    return out.with_name(f"{out.name}.training")
+
+
+def train_embedding(
+    graph: Graph,
+    settings: Settings,
+    out: Path,
+    *,
+    overwrite: bool = False,
+    checkpoint_minutes: float = 5.0,
+    progress: Progress | None = None,
+) -> Iterator[Epoch]:
+    """Train and write the vectors to `out`, yielding after each epoch.
+
+    Interrupted or killed, the same call goes on at the last checkpoint and ends with the same bits.
+    """
+    refuse_existing(out, VECTORS, overwrite=overwrite)
+    data = training_data(graph, seed=settings.seed)
+    embedding = Embedding.draw(settings, data.entities, data.relations)
+    processes = Processes.here()
+    trainee = EmbedTrainee(embedding, data, processes=processes)
+    folder = run_folder(out)
+    identity = {**settings.as_dict(), "graph": graph.manifest.version}
+    if overwrite and processes.main:
+        _make_way(folder, identity)
+    processes.wait()
+    yield from train(
+        trainee,
+        folder,
+        _schedule(settings, data, checkpoint_minutes),
+        identity=identity,
+        remedy=f"lower the learning rate: --learning-rate {settings.learning_rate / 3:.2g}",
+        processes=processes,
+        progress=progress,
+    )
+    if processes.main:
+        _finish(graph, embedding, data, out, overwrite=overwrite)
+        shutil.rmtree(folder, ignore_errors=True)
+    processes.wait()
+
+
+def _make_way(folder: Path, identity: Mapping[str, object]) -> None:
+    """Remove a run that cannot go on: its settings are others, or it is damaged."""
+    run = RunFolder(folder, identity)
+    try:
+        run.refuse_other_run()
+        for path in (run.checkpoint, run.best):
+            if path.exists():
+                read_checkpoint(path)
+    except KgraftError:
+        shutil.rmtree(folder)
+
+
+def _schedule(settings: Settings, data: TrainingData, minutes: float) -> Schedule:
+    return Schedule(
+        epochs=settings.epochs,
+        patience=settings.patience if len(data.valid) else None,
+        validate_every=settings.validate_every,
+        checkpoint_minutes=minutes,
+    )
+
+
+def _finish(
+    graph: Graph, embedding: Embedding, data: TrainingData, out: Path, *, overwrite: bool
+) -> None:
+    """Write the vectors; if that fails the checkpoints stay, so that nothing is lost."""
+    facts = _facts(embedding, data)
+    log = run_folder(out) / "log.jsonl"
+    try:
+        with new_folder(out, VECTORS, overwrite=overwrite) as folder:
+            shutil.copyfile(log, folder / log.name)
+            write_table_vectors(
+                folder,
+                entities=embedding.entities,
+                entity_ids=graph.entities["id"],
+                relations=embedding.relations,
+                relation_ids=graph.relations["id"],
+                graph_name=graph.manifest.name,
+                graph_version=graph.manifest.version,
+                facts=facts,
+            )
+    except OSError as error:
+        raise KgraftError(
+            f"{out}: the vectors could not be written ({error.strerror or error}); the training "
+            f"is whole in {run_folder(out)}: free some space and run the same command again"
+        ) from error
+
+
+def _facts(embedding: Embedding, data: TrainingData) -> dict[str, Any]:
+    settings = embedding.settings
+    return {
+        "model": settings.model,
+        "settings": settings.as_dict(),
+        "held_out": data.held_out,
+        "valid": rank_queries(embedding, data.valid, data.known).figures(),
+        "protocol": PROTOCOL,
+        "calibration": calibrate(embedding, data),
+    }

@@ -1,0 +1,132 @@
+"""Scores turned into probabilities that can be believed, and how far they can be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kgraft.errors import BadInput
+
+_STEPS = 100  # Newton needs about ten
+_SMALL = 1e-12  # a step this short ends the search
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """A logistic model: p(x) = 1 / (1 + exp(−(w·x + b)))."""
+
+    weights: tuple[float, ...]
+    bias: float
+
+    def probability(self, features: np.ndarray) -> np.ndarray:
+        """Return the probability of each row of features: (n, F) to (n,).
+
+        >>> Logistic((2.0,), -1.0).probability(np.array([[0.5]])).tolist()
+        [0.5]
+        """
+        return _sigmoid(np.asarray(features, np.float64) @ np.array(self.weights) + self.bias)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the model as it is stored."""
+        return {"weights": list(self.weights), "bias": self.bias}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Logistic:
+        """Read a stored model."""
+        return cls(tuple(float(w) for w in stored["weights"]), float(stored["bias"]))
+
+
+def fit_logistic(features: np.ndarray, labels: np.ndarray, *, ridge: float = 1e-3) -> Logistic:
+    """Fit a logistic model to features (n, F) and labels (n,) of 0 or 1, by Newton's method.
+
+    Minimised is the mean log loss plus ridge/2 · ‖w‖², w being the weights of features brought to
+    mean 0 and deviation 1. The loss is taken at the targets of Platt (1999): with n₊ true and n₋
+    false labels, (n₊+1)/(n₊+2) in place of 1 and 1/(n₋+2) in place of 0. So the model is finite
+    where a line parts the classes, and where there is one class only.
+    """
+    x, y = np.asarray(features, np.float64), np.asarray(labels, np.float64)
+    if not len(x):
+        raise BadInput("there is nothing to calibrate on", remedy="give at least one example")
+    if not np.isfinite(x).all():
+        raise BadInput("features to calibrate on are not finite numbers")
+    mean, deviation = x.mean(0), x.std(0)
+    deviation[deviation <= 1e-12 * np.abs(mean)] = 1.0  # a constant tells nothing
+    x = np.column_stack([(x - mean) / deviation, np.ones(len(x))])  # (n, F + 1)
+    solved = _newton(x, platt_targets(y), np.append(np.full(x.shape[1] - 1, ridge), 0.0))
+    weights = solved[:-1] / deviation
+    return Logistic(tuple(weights.tolist()), float(solved[-1] - weights @ mean))
+
+
+def platt_targets(labels: np.ndarray) -> np.ndarray:
+    """Return labels of 0 and 1 drawn inwards by one example of each kind.
+
+    >>> platt_targets(np.array([1, 1, 0])).tolist()
+    [0.75, 0.75, 0.3333333333333333]
+    """
+    true = labels.sum()
+    return np.where(labels > 0, (true + 1) / (true + 2), 1 / (len(labels) - true + 2))
+
+
+def _newton(x: np.ndarray, targets: np.ndarray, ridge: np.ndarray) -> np.ndarray:
+    """Minimise the loss; a step that does not lower it is halved until it does."""
+    weights = np.zeros(x.shape[1])
+    loss = _loss(x, targets, ridge, weights)
+    for _ in range(_STEPS):
+        step = _step(x, targets, ridge, weights)
+        while (lower := _loss(x, targets, ridge, weights - step)) > loss:
+            step /= 2
+        weights, loss = weights - step, lower
+        if np.abs(step).max() < _SMALL:
+            break
+    return weights
+
+
+def _step(x: np.ndarray, targets: np.ndarray, ridge: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Return H⁻¹g, gradient and Hessian taken at w."""
+    p = _sigmoid(x @ w)
+    gradient = x.T @ (p - targets) / len(x) + ridge * w
+    hessian = (x.T * (p * (1 - p))) @ x / len(x) + np.diag(ridge)
+    return np.linalg.lstsq(hessian, gradient)[0]  # features may say the same thing twice
+
+
+def _loss(x: np.ndarray, targets: np.ndarray, ridge: np.ndarray, w: np.ndarray) -> float:
+    z = x @ w
+    return float((np.logaddexp(0, z) - targets * z).mean() + (ridge * w * w).sum() / 2)
+
+
+def _sigmoid(z: np.ndarray) -> np.ndarray:
+    return np.exp(-np.logaddexp(0, -z))
+
+
+def calibration_error(probabilities: np.ndarray, labels: np.ndarray, *, bins: int = 10) -> float:
+    """Return the expected calibration error: mean |mean probability − share of true ones| of bins.
+
+    The bins hold equally many examples, as far as equal probabilities, which stay together, allow.
+    """
+    p, y = _checked(probabilities, labels)
+    _, group, size = np.unique(p, return_inverse=True, return_counts=True)
+    middle = np.cumsum(size) - (size + 1) / 2  # the mean place of each group in sorted order
+    place = (middle * bins / len(p)).astype(np.int64)[group]
+    return float(np.abs(np.bincount(place, weights=p - y)).sum() / len(p))
+
+
+def brier(probabilities: np.ndarray, labels: np.ndarray) -> float:
+    """Return the Brier score, the mean of (p − y)²: 0 is perfect, 0.25 what p = ½ gets.
+
+    >>> brier(np.array([1.0, 0.5]), np.array([1, 0]))
+    0.125
+    """
+    p, y = _checked(probabilities, labels)
+    return float(np.square(p - y).mean())
+
+
+def _checked(probabilities: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    p, y = np.asarray(probabilities, np.float64), np.asarray(labels, np.float64)
+    if not len(p):
+        raise BadInput("there are no probabilities to measure")
+    if not ((p >= 0) & (p <= 1)).all():
+        raise BadInput("probabilities lie between 0 and 1, and some do not")
+    return p, y

@@ -1,0 +1,20 @@
+"""The one training loop: seeds, checkpoints, resuming, logs, several processes."""
+
+from __future__ import annotations
+
+from kgraft.training.divergence import Diverged
+from kgraft.training.loop import Epoch, Schedule, train
+from kgraft.training.processes import Processes
+from kgraft.training.seeds import stream, torch_stream
+from kgraft.training.trainee import Trainee
+
+__all__ = [
+    "Diverged",
+    "Epoch",
+    "Processes",
+    "Schedule",
+    "Trainee",
+    "stream",
+    "torch_stream",
+    "train",
+]

@@ -1,0 +1,36 @@
+"""Entities as vectors: a trained table, encoded text, both together; also for unseen entities."""
+
+from kgraft.vectors.combined import CombinedVectors
+from kgraft.vectors.entity_vectors import EntityVectors, Near
+from kgraft.vectors.folder import (
+    VECTORS,
+    StoredVectors,
+    VectorsManifest,
+    read_vectors,
+    write_table_vectors,
+)
+from kgraft.vectors.from_text import FromText
+from kgraft.vectors.neighbours import FromNeighbours
+from kgraft.vectors.table import TableVectors
+from kgraft.vectors.text_vectors import TextVectors
+from kgraft.vectors.trained import TrainedRows
+from kgraft.vectors.unseen import Filled, InOrder, Unseen
+
+__all__ = [
+    "VECTORS",
+    "CombinedVectors",
+    "EntityVectors",
+    "Filled",
+    "FromNeighbours",
+    "FromText",
+    "InOrder",
+    "Near",
+    "StoredVectors",
+    "TableVectors",
+    "TextVectors",
+    "TrainedRows",
+    "Unseen",
+    "VectorsManifest",
+    "read_vectors",
+    "write_table_vectors",
+]

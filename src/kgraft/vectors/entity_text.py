@@ -1,0 +1,63 @@
+"""The text of an entity: its name, description, types and aliases in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgraft.errors import BadInput
+from kgraft.graph import Graph
+from kgraft.graph.columns import take_rows
+
+FIELDS = ("label", "description", "types", "aliases")
+ALIASES = 8  # of those an entity without a description is known by
+
+
+def check_fields(fields: Sequence[str]) -> tuple[str, ...]:
+    """Return the fields in the order they are read; refuse none and unknown ones."""
+    strange = [name for name in fields if name not in FIELDS]
+    if strange or not fields or isinstance(fields, str):
+        said = f"no field is named {strange[0]!r}" if strange else "no field is named"
+        raise BadInput(said, remedy=f"choose from {', '.join(FIELDS)}")
+    return tuple(name for name in FIELDS if name in fields)
+
+
+def entity_texts(graph: Graph, entities: np.ndarray, fields: Sequence[str] = FIELDS) -> pa.Array:
+    """Return a text for each entity: `label: description (types)`.
+
+    Aliases are for entities without a description: `label (types), also called aliases`.
+    """
+    taken = take_rows(graph.entities.select(list(fields)), entities)
+    columns = {name: _column(taken, name) for name in FIELDS}
+    aliases = pc.if_else(pc.equal(columns["description"], ""), columns["aliases"], "")
+    parts = (
+        columns["label"],
+        _around(": ", columns["description"], ""),
+        _around(" (", columns["types"], ")"),
+        _around(", also called ", aliases, ""),
+    )
+    text = pc.binary_join_element_wise(*parts, "")
+    if "label" not in fields:
+        text = pc.utf8_ltrim(text, " :,")
+    return pc.utf8_trim_whitespace(text)
+
+
+def _column(taken: pa.Table, name: str) -> pa.Array:
+    """Return a column as plain text, lists joined by commas, nothing where it is not asked for."""
+    if name not in taken.column_names:
+        return pa.array([""] * len(taken), pa.string())
+    column = taken[name].combine_chunks()
+    if name == "aliases":
+        column = pc.list_slice(column, 0, ALIASES)
+    if name in ("types", "aliases"):
+        column = pc.binary_join(column, ", ")
+    return pc.fill_null(column, "").cast(pa.string())
+
+
+def _around(before: str, texts: pa.Array, after: str) -> pa.Array:
+    """Put something before and after each text that says something."""
+    whole = pc.binary_join_element_wise(before, texts, after, "")
+    return pc.if_else(pc.equal(texts, ""), "", whole)

@@ -1,0 +1,39 @@
+"""Tensors on disk: safetensors files, written straight to disk and mapped for reading."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+
+_NAMES = {torch.float32: "F32", torch.int64: "I64"}
+UNREADABLE = (OSError, SafetensorError, ValueError)
+"""What is raised for a file that is absent, cut short or no safetensors file."""
+
+
+def write_tensors(path: Path, tensors: dict[str, torch.Tensor]) -> None:
+    """Write float32 and int64 tensors as a safetensors file.
+
+    The library's own writer makes a file that nobody else may read, and hides from the caller
+    that a disk is full.
+    """
+    whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    header, end = {}, 0
+    for name, tensor in whole.items():
+        begin, end = end, end + tensor.nbytes
+        shape = {"dtype": _NAMES[tensor.dtype], "shape": list(tensor.shape)}
+        header[name] = {**shape, "data_offsets": [begin, end]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with path.open("wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for tensor in whole.values():
+            file.write(tensor.numpy().data.cast("B") if tensor.nbytes else b"")
+
+
+def map_tensors(path: Path) -> dict[str, torch.Tensor]:
+    """Return the tensors of a safetensors file without reading them; they are not to be changed."""
+    with safe_open(path, framework="pt") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118

@@ -1,0 +1,148 @@
+"""Text vectors: an entity's name and description, read by an encoder and cached on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+
+from kgraft.graph import Graph
+from kgraft.graph.columns import numbers
+from kgraft.graph.hashing import hash_strings
+from kgraft.progress import Progress, Silent
+from kgraft.vectors.entity_text import FIELDS, check_fields, entity_texts
+from kgraft.vectors.entity_vectors import NONE, EntityVectors
+from kgraft.vectors.store import VectorStore, cache_folder
+
+if TYPE_CHECKING:
+    from kgraft.text.encoder import Encoder, Pooling
+
+FORMAT = 1  # of the cache
+TEXTS = 2048  # encoded and kept at once: what an interruption may cost
+_UNREAD, _SAYS_SOMETHING, _EMPTY = 0, 1, 2
+
+
+class TextVectors(EntityVectors):
+    """Vectors of unit length from what an encoder makes of `label: description (types)`.
+
+    Nothing is trained. Vectors are cached under the hash of the text: an entity that is added or
+    changed later costs one encoding, and graphs that share entities share their vectors. What is
+    missing is encoded when it is asked for; `fill` does it for all entities at once.
+
+    `encoder` is an `Encoder`, a folder or a name; None is the default one. `cache` names a folder;
+    True is $KGRAFT_CACHE or the user's cache folder, False keeps vectors in memory only. The
+    encoder must not be trained further while it is in use here.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        encoder: Encoder | str | Path | None = None,
+        *,
+        fields: Sequence[str] = FIELDS,
+        pooling: Pooling = "mean",
+        cache: bool | str | Path = True,
+    ) -> None:
+        self.graph, self.fields, self.pooling = graph, check_fields(fields), pooling
+        self.encoder = _loaded(encoder)
+        self.dimension = self.encoder.dimension
+        folder = None
+        if cache is not False:
+            where = cache_folder() if cache is True else Path(cache).expanduser()
+            folder = where / _identity(self.encoder, pooling)
+        self._store = VectorStore(folder, self.dimension)
+        self._keys = np.zeros((len(self), 2), np.uint64)
+        self._state = np.zeros(len(self), np.uint8)
+
+    def fill(self, *, progress: Progress | None = None) -> int:
+        """Encode all that is missing, and return for how many entities that was.
+
+        What is done is kept: after an interruption it goes on from there.
+        """
+        progress, encoded = progress or Silent(), 0
+        progress.start("encoding entities", len(self))
+        for first in range(0, len(self), TEXTS):
+            entities = np.arange(first, min(first + TEXTS, len(self)))
+            said = entities[self._says_something(entities)]
+            missing = said[~self._store.holds(self._keys_of(said))]
+            self._encode(missing)
+            encoded += len(missing)
+            progress.advance(len(entities))
+        return encoded
+
+    def _take(self, entities: np.ndarray) -> torch.Tensor:
+        distinct, place = np.unique(entities, return_inverse=True)
+        vectors = np.zeros((len(distinct), self.dimension), np.float32)
+        said = np.flatnonzero(self._says_something(distinct))
+        for first in range(0, len(said), TEXTS):
+            some = said[first : first + TEXTS]
+            vectors[some] = self._vectors(distinct[some])
+        return torch.from_numpy(vectors[place])
+
+    def _origin(self, entities: np.ndarray) -> np.ndarray:
+        return np.where(self._says_something(entities), "text", NONE)
+
+    def _vectors(self, entities: np.ndarray) -> np.ndarray:
+        keys = self._keys_of(entities)
+        vectors, found = self._store.take(keys)
+        if not found.all():
+            vectors[~found] = self._encode(entities[~found])
+        return vectors
+
+    def _says_something(self, entities: np.ndarray) -> np.ndarray:
+        """Return which entities have a text, once read."""
+        self._keys_of(entities)
+        return self._state[entities] == _SAYS_SOMETHING
+
+    def _keys_of(self, entities: np.ndarray) -> np.ndarray:
+        """Return the keys of the entities' texts, (n, 2)."""
+        unread = np.unique(entities[self._state[entities] == _UNREAD])
+        for first in range(0, len(unread), TEXTS):
+            some = unread[first : first + TEXTS]
+            texts = entity_texts(self.graph, some, self.fields)
+            self._keys[some] = _keys(texts)
+            self._state[some] = np.where(numbers(pc.equal(texts, "")), _EMPTY, _SAYS_SOMETHING)
+        return self._keys[entities]
+
+    def _encode(self, entities: np.ndarray) -> np.ndarray:
+        """Encode the texts of entities, keep their vectors and return them, (n, D)."""
+        if not len(entities):
+            return np.zeros((0, self.dimension), np.float32)
+        keys, first, place = np.unique(
+            self._keys_of(entities), axis=0, return_index=True, return_inverse=True
+        )
+        texts = entity_texts(self.graph, entities[first], self.fields).to_pylist()
+        vectors = self.encoder.encode(texts, pooling=self.pooling)
+        self._store.add(keys, vectors)
+        return vectors[place.ravel()]
+
+
+def _loaded(encoder: Encoder | str | Path | None) -> Encoder:
+    from kgraft.text.encoder import Encoder
+
+    return encoder if isinstance(encoder, Encoder) else Encoder.load(encoder)
+
+
+def _keys(texts: pa.Array) -> np.ndarray:
+    """Return 128 bits of hash a text, (n, 2) uint64."""
+    return np.stack([hash_strings(texts, seed) for seed in (0, 1)], axis=1)
+
+
+def _identity(encoder: Encoder, pooling: str) -> str:
+    """Return a name for all that makes a vector out of a text: weights, tokenizer, settings."""
+    config = encoder.model.config.to_dict()
+    told = {k: v for k, v in config.items() if k[0] != "_" and k != "transformers_version"}
+    settings = [FORMAT, type(encoder.model).__name__, told, encoder.max_length, pooling]
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode())
+    digest.update(encoder.tokenizer.backend_tokenizer.to_str().encode())
+    for name, tensor in sorted(encoder.model.state_dict().items()):
+        digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+    return digest.hexdigest()[:32]

@@ -1,0 +1,88 @@
+"""Trained rows, seen from a graph: which of its entities and relations have one."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from kgraft.errors import BadInput
+from kgraft.graph import Graph
+from kgraft.vectors.folder import StoredVectors
+
+LOOKED_AT = 20_000  # rows that tell what is usual
+
+
+class TrainedRows:
+    """The rows of a table by the numbers of a graph, which may be a later or another one.
+
+    Where the graph is the one that was trained on, its numbers are the rows. Otherwise rows are
+    found by id, and entities without one are unseen.
+    """
+
+    def __init__(self, stored: StoredVectors, graph: Graph) -> None:
+        self.graph, self.vectors = graph, stored.entities
+        self._row: np.ndarray | None = None
+        same = stored.manifest.version == graph.manifest.version
+        if not same or len(stored.entities) != len(graph.entities):
+            self._row = _rows_by_id(stored, graph)
+        self.relations = _relations_by_id(stored, graph)  # (R,) rows of the graph's relations or -1
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        return self.vectors.shape[1]
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the graph's numbers are the rows."""
+        return self._row is None
+
+    def rows(self, entities: np.ndarray) -> np.ndarray:
+        """Return the row of each entity, -1 for an unseen one."""
+        return entities if self._row is None else self._row[entities]
+
+    def take(self, entities: np.ndarray) -> torch.Tensor:
+        """Return the vectors of entities that have a row, (n, D)."""
+        return self.vectors.index_select(0, torch.from_numpy(self.rows(entities)))
+
+    @cached_property
+    def unseen(self) -> np.ndarray:
+        """The entities of the graph without a row."""
+        return np.flatnonzero(self.rows(np.arange(len(self.graph.entities))) < 0)
+
+    def sample(self, most: int = LOOKED_AT) -> np.ndarray:
+        """Return entities with a row, `most` drawn at random where there are more."""
+        known = np.flatnonzero(self.rows(np.arange(len(self.graph.entities))) >= 0)
+        if len(known) <= most:
+            return known
+        return np.sort(np.random.default_rng(0).choice(known, most, replace=False))
+
+    @cached_property
+    def usual_length(self) -> float:
+        """The median length of a trained vector (of a sample)."""
+        lengths = torch.linalg.vector_norm(self.take(self.sample()), dim=1)
+        return float(lengths.median()) if len(lengths) else 0.0
+
+
+def _rows_by_id(stored: StoredVectors, graph: Graph) -> np.ndarray:
+    """Return the row of each entity of the graph, -1 where none has its id."""
+    number = graph.numbers_of(stored.entity_ids)  # (N,) of the rows
+    found = np.flatnonzero(number >= 0)
+    if 2 * len(found) < len(number):
+        trained = stored.manifest
+        raise BadInput(
+            f"these vectors were trained on {trained.graph or 'a graph without a name'} (version "
+            f"{trained.version}), not on {graph.manifest.name or graph.folder}: only "
+            f"{len(found)} of {len(number)} entities are known",
+            remedy=f"train anew: kgraft embed train {graph.folder} --out VECTORS",
+        )
+    row = np.full(len(graph.entities), -1, np.int64)
+    row[number[found]] = found
+    return row
+
+
+def _relations_by_id(stored: StoredVectors, graph: Graph) -> np.ndarray:
+    row = {name: place for place, name in enumerate(stored.relation_ids.to_pylist())}
+    return np.array([row.get(name, -1) for name in graph.relations["id"].to_pylist()], np.int64)

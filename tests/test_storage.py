@@ -1,0 +1,55 @@
+"""A file appears whole or not at all, and what was there stays until then."""
+
+import pytest
+
+from kgraft.errors import BadInput
+from kgraft.storage import Kind, describe_file, new_file, new_folder, refuse_existing
+
+BOX = Kind("box", "box.json")
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_new_file_appears_when_it_is_whole(tmp_path):
+    target = tmp_path / "deep" / "f"
+    with new_file(target) as partial:
+        partial.write_text("new")
+        assert not target.exists()
+    assert target.read_text() == "new"
+    assert names(target.parent) == ["f"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_keeps_the_old_file(tmp_path, error):
+    target = tmp_path / "f"
+    target.write_text("old")
+
+    def fail():
+        with new_file(target) as partial:
+            partial.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert target.read_text() == "old"
+    assert names(tmp_path) == ["f"]
+
+
+def test_a_folder_of_another_kind_is_not_overwritten(tmp_path):
+    target = tmp_path / "t"
+    with new_folder(target, BOX) as partial:
+        (partial / "box.json").write_text("{}")
+    with new_folder(target, BOX, overwrite=True) as partial:
+        (partial / "other").write_text("no marker")
+    assert names(target) == ["other"]
+    with pytest.raises(BadInput, match="is no box, so it is not overwritten"):
+        refuse_existing(target, BOX, overwrite=True)
+
+
+def test_a_file_is_described_by_size_and_checksum(tmp_path):
+    (tmp_path / "f").write_bytes(b"abc")
+    described = describe_file(tmp_path / "f")
+    assert described["bytes"] == 3
+    assert described["sha256"].startswith("ba7816bf")

@@ -1,0 +1,43 @@
+"""Streams that belong to a place."""
+
+import itertools
+
+import numpy as np
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgraft.training import stream, torch_stream
+
+WORD = st.integers(0, 2**32 - 1)
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 2**64), place=st.lists(WORD, max_size=4))
+def test_a_place_has_one_stream(seed, place):
+    draws = stream(seed, *place).integers(2**63, size=5)
+    assert (draws == stream(seed, *place).integers(2**63, size=5)).all()
+    again = [torch.rand(5, generator=torch_stream(seed, *place)) for _ in range(2)]
+    assert torch.equal(*again)
+
+
+def test_places_have_streams_of_their_own():
+    places = [p for n in range(4) for p in itertools.product(range(6), repeat=n)]
+    numbers = {int(stream(0, *place).integers(2**63)) for place in places}
+    assert len(numbers) == len(places)
+    words = {int(torch_stream(0, *p).initial_seed() & 0xFFFFFFFF) for p in places}
+    assert len(words) == len(places)
+
+
+def test_steps_side_by_side_are_independent():
+    drawn = np.array([stream(5, step).standard_normal(50) for step in range(400)])  # (400, 50)
+    assert abs(drawn.mean()) < 0.03
+    assert abs((drawn[1:] * drawn[:-1]).mean()) < 0.03
+
+
+def test_the_global_generators_are_left_alone():
+    torch.manual_seed(1)
+    expected = torch.rand(1)
+    torch.manual_seed(1)
+    torch.rand(3, generator=torch_stream(2, 3))
+    assert torch.equal(torch.rand(1), expected)

@@ -1,0 +1,58 @@
+"""The line of text that stands for an entity."""
+
+import numpy as np
+import pytest
+
+from kgraft.errors import BadInput
+from kgraft.vectors.entity_text import check_fields, entity_texts
+
+
+def test_label_description_types_and_aliases(towns):
+    assert entity_texts(towns, np.arange(6)).to_pylist() == [
+        "Paris: capital of France (city)",
+        "France (country)",
+        "Berlin: capital of Germany (city)",
+        "Germany (country), also called Deutschland",
+        "Rhine: river",
+        "Alone: no triples",
+    ]
+
+
+def test_order_and_repetition_are_kept(towns):
+    assert entity_texts(towns, np.array([4, 1, 4]), ["label"]).to_pylist() == [
+        "Rhine",
+        "France",
+        "Rhine",
+    ]
+    assert entity_texts(towns, np.zeros(0, np.int64)).to_pylist() == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        (["description"], ["capital of France", "", ""]),
+        (["types"], ["(city)", "(country)", "(country)"]),
+        (["aliases"], ["", "", "also called Deutschland"]),
+        (["label", "types"], ["Paris (city)", "France (country)", "Germany (country)"]),
+    ],
+)
+def test_fields_are_a_choice(towns, fields, expected):
+    numbers = towns.numbers_of(["paris", "france", "germany"])
+    assert entity_texts(towns, numbers, fields).to_pylist() == expected
+
+
+def test_few_of_many_aliases_are_used(tmp_path, build):
+    names = [f"name {n}" for n in range(20)]
+    graph = build(tmp_path / "g", [("a", "r", "a")], [{"id": "a", "label": "A", "aliases": names}])
+    text = entity_texts(graph, graph.numbers_of(["a"])).to_pylist()[0]
+    assert text == "A, also called " + ", ".join(names[:8])
+
+
+@pytest.mark.parametrize("fields", [["colour"], [], "label"])
+def test_unknown_fields_are_refused(fields):
+    with pytest.raises(BadInput, match="choose from label, description, types, aliases"):
+        check_fields(fields)
+
+
+def test_fields_are_read_in_one_order():
+    assert check_fields(["types", "label"]) == ("label", "types")

@@ -1,0 +1,137 @@
+"""A vectors folder gives back what was written, and says in one line what is wrong with it."""
+
+import json
+
+import pyarrow as pa
+import pytest
+import torch
+
+from kgraft.errors import BadInput, NotFound
+from kgraft.storage import new_folder, sha256
+from kgraft.vectors import VECTORS, read_vectors, write_table_vectors
+from kgraft.vectors.folder import MARKER
+
+NAMES = {"graph_name": "g", "graph_version": "v"}
+
+
+@pytest.fixture
+def folder(tmp_path, towns, write, random_vectors):
+    return write(tmp_path / "v", towns, random_vectors(6, 4), random_vectors(3, 2), model="transe")
+
+
+def test_what_is_written_is_read(folder, towns, random_vectors):
+    read = read_vectors(folder)
+    assert torch.equal(read.entities, random_vectors(6, 4))
+    assert torch.equal(read.relations, random_vectors(3, 2))
+    assert read.entity_ids.to_pylist() == towns.entities["id"].to_pylist()
+    assert read.relation_ids.to_pylist() == towns.relations["id"].to_pylist()
+    assert read.facts == {"model": "transe"}
+    assert read.manifest.version == towns.manifest.version
+    assert (read.manifest.kind, read.manifest.graph, read.manifest.dimension) == (
+        "table",
+        "towns",
+        4,
+    )
+
+
+def test_sizes_and_checksums_are_written_down(folder):
+    files = json.loads((folder / MARKER).read_text())["files"]
+    for name, facts in files.items():
+        assert facts == {"bytes": (folder / name).stat().st_size, "sha256": sha256(folder / name)}
+    assert len(files) == len(list(folder.iterdir())) - 1
+
+
+def test_relations_may_be_absent_or_twofold(tmp_path, towns, write, random_vectors):
+    alone = write(tmp_path / "a", towns, random_vectors(6, 4))
+    assert read_vectors(alone).relations is None
+    twofold = write(tmp_path / "b", towns, random_vectors(6, 4), random_vectors(6, 4))
+    assert len(read_vectors(twofold).relations) == 6
+
+
+@pytest.mark.parametrize("kind", [list, pa.array, lambda ids: pa.chunked_array([ids[:1], ids[1:]])])
+def test_ids_may_be_a_list_or_arrow(tmp_path, kind, random_vectors):
+    ids = ["a", "ü", "東京"]
+    options = {"entities": random_vectors(3, 2).double(), "entity_ids": kind(ids)}
+    write_table_vectors(tmp_path / "v", **options, facts={}, **NAMES)
+    read = read_vectors(tmp_path / "v")
+    assert read.entity_ids.to_pylist() == ids
+    assert read.entities.dtype == torch.float32
+
+
+@pytest.mark.parametrize(
+    ("entities", "relations", "message"),
+    [
+        (torch.zeros(3, 2), None, r"entity vectors are \(3, 2\) for 2 ids"),
+        (torch.zeros(2), None, r"entity vectors are \(2,\)"),
+        (torch.zeros(2, 0), None, r"entity vectors are \(2, 0\)"),
+        (torch.zeros(2, 2), torch.zeros(2, 2), r"relation vectors are \(2, 2\) for 0 ids"),
+        (torch.full((2, 2), float("nan")), None, "not finite"),
+    ],
+)
+def test_misfits_are_not_written(tmp_path, entities, relations, message):
+    with pytest.raises(BadInput, match=message), new_folder(tmp_path / "v", VECTORS) as partial:
+        write_table_vectors(
+            partial, entities=entities, relations=relations, entity_ids="ab", facts={}, **NAMES
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_absent_folder_says_how_to_train(tmp_path):
+    with pytest.raises(NotFound, match=r"no vectors at .*nowhere; train.*kgraft embed train"):
+        read_vectors(tmp_path / "nowhere")
+
+
+def test_another_folder_is_no_vectors(tmp_path):
+    with pytest.raises(BadInput, match=r"is no vectors folder \(it has no vectors.json\)"):
+        read_vectors(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": "1"}', "\udcff", "[" * 100_000])
+def test_a_spoilt_description_is_one_line(folder, text):
+    (folder / MARKER).write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(BadInput, match=r"vectors\.json is damaged .*train anew") as caught:
+        read_vectors(folder)
+    assert "\n" not in str(caught.value)
+
+
+def change(folder, **changes):
+    path = folder / MARKER
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": 2}, "is of format 2, this kgraft reads format 1; update kgraft"),
+        ({"format": 0}, "is of format 0.*train anew"),
+        ({"dimension": "4"}, r"damaged \(dimension is '4'\)"),
+        ({"dimension": 5}, "its counts are not those of the files"),
+        ({"entities": 7}, "its counts are not those of the files"),
+        ({"relations": 2}, "its counts are not those of the files"),
+        ({"files": {}}, r"does not list entities\.safetensors"),
+        ({"files": {"x": 1}}, "no size and checksum of x"),
+        ({"strange": 1}, "damaged.*strange"),
+    ],
+)
+def test_a_wrong_description_is_told(folder, changes, message):
+    change(folder, **changes)
+    with pytest.raises(BadInput, match=message):
+        read_vectors(folder)
+
+
+@pytest.mark.parametrize(
+    "name", ["entities.safetensors", "relations.safetensors", "entity_ids.arrow"]
+)
+def test_missing_cut_and_overwritten_files_are_told(folder, name):
+    path = folder / name
+    whole = path.read_bytes()
+    path.write_bytes(b"\xff" * len(whole))
+    with pytest.raises(BadInput, match=rf"{name} is damaged .*train anew"):
+        read_vectors(folder)
+    path.write_bytes(whole[:-1])
+    message = rf"{name} has {len(whole) - 1} bytes instead of {len(whole)}; train anew"
+    with pytest.raises(BadInput, match=message):
+        read_vectors(folder)
+    path.unlink()
+    with pytest.raises(BadInput, match=rf"{name} is missing; train anew"):
+        read_vectors(folder)
