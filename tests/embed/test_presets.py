@@ -1,5 +1,7 @@
 """Every model has a preset for any graph, and presets are whole settings."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from kgraft.embed.models import MODELS
@@ -17,10 +19,25 @@ def test_presets_are_settings_of_the_model_they_are_named_after(name):
     assert preset_settings(name).model == name.partition("-")[0]
 
 
+def sized(entities, triples):
+    """Return what a preset looks at in a graph."""
+    return SimpleNamespace(manifest=SimpleNamespace(entities=entities, splits={"train": triples}))
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_a_large_graph_is_learnt_from_samples(model):
-    assert preset_settings(model, entities=LARGE).loss == preset_settings(model).loss
-    assert preset_settings(model, entities=LARGE + 1).loss != "softmax"
+    assert preset_settings(model, sized(LARGE, 10**6)) == preset_settings(model)
+    assert preset_settings(model, sized(LARGE + 1, 10**6)).loss != "softmax"
+
+
+def test_a_small_graph_has_small_batches():
+    batches = [preset_settings("complex", sized(100, n)).batch for n in (10, 30_000, 10**6)]
+    assert batches == [64, 300, 1024]
+
+
+def test_tuned_presets_are_taken_as_they_are():
+    for name in PRESETS.keys() - MODELS.keys():
+        assert preset_settings(name, sized(10**9, 10)) == preset_settings(name)
 
 
 def test_unknown_presets_are_refused():

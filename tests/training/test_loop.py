@@ -227,7 +227,7 @@ def test_a_loss_that_is_no_number_stops_the_run(tmp_path):
 
 @pytest.mark.parametrize("minutes", [EVERY_STEP, NEVER])
 def test_a_state_that_is_no_number_is_never_saved(tmp_path, minutes):
-    with pytest.raises(Diverged, match=r"epoch 2, step 8: weight is no longer finite"):
+    with pytest.raises(Diverged, match=r"epoch 2, step 8: (weight is no longer finite|mrr is nan)"):
         run(tmp_path, trainee=Failing(7, break_weight), checkpoint_minutes=minutes)
     for name in ("checkpoint", "best"):
         state, position = read_checkpoint(tmp_path / f"{name}.safetensors")
@@ -308,12 +308,12 @@ def test_a_figure_that_is_not_there_cannot_be_watched(tmp_path):
         run(tmp_path, watch="hits")
 
 
-def test_a_figure_that_is_no_number_is_never_the_best(tmp_path, monkeypatch):
+def test_a_figure_that_is_no_number_stops_training(tmp_path, monkeypatch):
     trainee = Tiny()
     monkeypatch.setattr(trainee, "validate", lambda: {"mrr": float("nan")})
-    _, epochs = run(tmp_path, 3, trainee, patience=2)
-    assert [epoch.best for epoch in epochs] == [False, False]
-    assert log_lines(tmp_path)[0]["figures"] == {"mrr": None}
+    with pytest.raises(Diverged, match=r"in epoch 1, step 4: mrr is nan; there is no checkpoint"):
+        run(tmp_path, 3, trainee)
+    assert not (tmp_path / "best.safetensors").exists()
 
 
 @pytest.mark.parametrize("wrong", [{"epochs": -1}, {"patience": 0}, {"validate_every": 0}])

@@ -93,7 +93,7 @@ def train(
     from kgraft.graph import Graph
 
     opened = Graph.open(graph)
-    settings = preset_settings(preset or model, entities=opened.manifest.entities).changed(
+    settings = preset_settings(preset or model, opened).changed(
         dimension=dimension,
         similarity=similarity,
         loss=loss,
@@ -359,7 +359,7 @@ def plot(
 
     embedded = _open(graph, vectors)
     chosen = choose_entities(embedded.graph, limit)
-    title = f"{embedded.graph.manifest.name}: {embedded.settings.model}"
+    title = f"{embedded.graph.manifest.name}: {embedded.settings.model} vectors"
     found = embedded.vectors.take(chosen)
     plot_vectors(embedded.graph, chosen, found, out, labels=labels, title=title)
     console().print(f"[green]{escape(str(out))}[/]: {len(chosen):,} entities")

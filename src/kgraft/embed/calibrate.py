@@ -64,7 +64,9 @@ def _examples(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return features and labels of the best new answers to validation queries, and a half each."""
     features, labels, half = [np.zeros((0, 2))], [np.zeros(0, bool)], [np.zeros(0, bool)]
-    for numbers in query_chunks(min(len(data.valid), MOST), data.entities, SCORES):
+    chosen = np.linspace(0, len(data.valid) - 1, min(len(data.valid), MOST)).astype(np.int64)
+    for places in query_chunks(len(chosen), data.entities, SCORES):
+        numbers = chosen[places]
         entity, relation = data.valid.entity[numbers], data.valid.relation[numbers]
         scores = embedding.score_tails(torch.from_numpy(entity), torch.from_numpy(relation))
         scores[data.train.known(entity, relation)] = -torch.inf
@@ -75,7 +77,7 @@ def _examples(
         found = _features(best, rank, scores.logsumexp(1, keepdim=True))
         features.append(found[kept])
         labels.append(right.reshape(-1)[kept])
-        half.append(np.repeat(numbers % 2 == 0, answers.shape[1])[kept])
+        half.append(np.repeat(places % 2 == 0, answers.shape[1])[kept])
     return np.concatenate(features), np.concatenate(labels), np.concatenate(half)
 
 

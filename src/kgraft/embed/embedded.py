@@ -19,6 +19,7 @@ from kgraft.errors import BadInput, NotFound
 from kgraft.graph import Entity, Graph, Relation
 from kgraft.progress import Progress
 from kgraft.vectors import FromNeighbours, StoredVectors, TableVectors, read_vectors
+from kgraft.vectors.entity_vectors import NONE
 
 _TRAINED = "give a folder that 'kgraft embed train' wrote"
 
@@ -69,6 +70,12 @@ class Embedded:
         return Embedding(self.settings, entities, torch.cat(ordered))
 
     @cached_property
+    def _blank(self) -> np.ndarray:
+        """Entities of which nothing is known, so that zeros stand for them: never an answer."""
+        unseen = self.vectors.trained.unseen
+        return unseen[self.vectors.origin(unseen) == NONE]
+
+    @cached_property
     def known(self) -> Queries:
         """All that the graph says, as queries with their answers."""
         return Queries.of(self.graph.whole().triples, self.graph.manifest.relations)
@@ -106,13 +113,20 @@ class Embedded:
     @torch.no_grad()
     def _answers(self, entity: int, relation: int, limit: int, new: bool) -> list[Prediction]:
         self._need_relations(np.array([relation % self.graph.manifest.relations]))
+        if entity in self._blank:
+            raise NotFound(
+                f"nothing is known of {self.graph.entity(entity).id!r}: it is new since the "
+                "training and has no facts; add some, or train anew"
+            )
         asked = (np.array([entity]), np.array([relation]))
         scores = self.embedding.score_tails(*map(torch.from_numpy, asked))[0]  # (N,)
         answers = self.known.known(*asked)[1]
-        share = probabilities(self.stored.facts.get("calibration"), scores, answers)
+        no_rivals = np.union1d(answers, self._blank)
+        share = probabilities(self.stored.facts.get("calibration"), scores, no_rivals)
         known = set(answers.tolist())
-        ranked = scores.topk(min(limit + len(known) * new, len(scores))).indices.tolist()
-        best = [number for number in ranked if not (new and number in known)][:limit]
+        left_out = set(self._blank.tolist()) | (known if new else set())
+        ranked = scores.topk(min(limit + len(left_out), len(scores))).indices.tolist()
+        best = [number for number in ranked if number not in left_out][:limit]
         return [
             Prediction(
                 found,

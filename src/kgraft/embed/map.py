@@ -60,33 +60,37 @@ class Groups:
 
 
 def group_entities(graph: Graph, entities: np.ndarray, *, most: int) -> Groups:
-    """Group entities by the `most` frequent types or, where there are none, relations.
-
-    An entity of several such types is shown by the rarest, which says most.
-    """
+    """Group entities by up to `most` types or, where they have none, by their main relations."""
     taken = take_rows(graph.entities.select(["types"]), entities)
     row, types = list_rows(taken["types"])
     if len(row):
-        return Groups("type", *_rarest(row, types.to_pylist(), len(entities), most))
+        return Groups("type", *_cover(row, types.to_pylist(), len(entities), most))
     row, relation = _main_relations(graph, entities)
     names = [graph.all_relations[r].label or graph.all_relations[r].id for r in relation.tolist()]
-    return Groups("relation", *_rarest(row, names, len(entities), most))
+    return Groups("relation", *_cover(row, names, len(entities), most))
 
 
-def _rarest(
+def _cover(
     row: np.ndarray, names: Sequence[str], count: int, most: int
 ) -> tuple[list[str], np.ndarray]:
-    """Return the most frequent names and, for each row, the rarest of those it has."""
+    """Choose names that cover most rows: each time the one most frequent where none is chosen yet.
+
+    So *film actor* does not take a colour from *place* where *person* has one already. A name that
+    all rows have tells nothing, if there are others.
+    """
     known, name = np.unique(np.array(names, object), return_inverse=True)
-    order = np.argsort(-np.bincount(name), kind="stable")[:most]
-    rank = np.full(len(known), -1)
-    rank[order] = np.arange(len(order))
+    telling = (np.bincount(name) < count) | (len(known) == 1)
     group = np.full(count, -1)
-    np.maximum.at(group, row, rank[name])
-    size = np.bincount(group[group >= 0], minlength=len(order))
-    largest = np.argsort(-size, kind="stable")
-    place = np.append(np.argsort(largest), -1)  # -1 stays -1
-    return known[order[largest[: np.count_nonzero(size)]]].tolist(), place[group]
+    chosen: list[str] = []
+    while len(chosen) < most:
+        size = np.bincount(name[group[row] < 0], minlength=len(known)) * telling
+        if not size.any():
+            break
+        best = size.argmax()
+        those = row[name == best]
+        group[those[group[those] < 0]] = len(chosen)
+        chosen.append(str(known[best]))
+    return chosen, group
 
 
 def _main_relations(graph: Graph, entities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -53,8 +53,9 @@ def plot_vectors(
 ) -> None:
     """Draw a map of entities, by number (n,), with their vectors (n, D), as PNG, SVG or PDF.
 
-    Colours are the most frequent types; in a graph without types, the relation that each entity
-    has most triples of. Up to `labels` of the best-connected are named, as far as there is room.
+    Colours are types, those that cover most entities; in a graph without types, the relation that
+    each entity has most triples of. Up to `labels` of the best-connected are named, as far as there
+    is room.
     """
     suffix = _checked(target, entities, vectors)
     need("matplotlib", "plot")

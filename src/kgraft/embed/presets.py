@@ -4,31 +4,53 @@ from __future__ import annotations
 
 from typing import Any
 
+from kgraft.embed.models import MODELS
 from kgraft.embed.settings import Settings
 from kgraft.errors import BadInput
+from kgraft.graph import Graph
 
 LARGE = 200_000  # entities, above which comparing every query with all of them takes too long
+SMALLEST_BATCH = 64
 
-PRESETS: dict[str, dict[str, Any]] = {
-    "complex": {"model": "complex", "entity_weight": 0.05, "relation_weight": 0.05},
-    "distmult": {"model": "distmult", "entity_weight": 0.05, "relation_weight": 0.05},
-    "rotate": {
-        "model": "rotate",
-        "similarity": "squared",
-        "entity_weight": 0.2,
-        "reciprocal": False,
-    },
-    "transe": {
-        "model": "transe",
-        "similarity": "squared",
-        "entity_weight": 0.2,
-        "reciprocal": False,
-    },
+_SOFTMAX = {"entity_weight": 0.05, "relation_weight": 0.05}
+_SAMPLED = {"loss": "sampled-softmax", "negatives": 1024, "chunk": 512}
+_DISTANCE = {
+    "similarity": "l2",
+    "loss": "self-adversarial",
+    "negatives": 256,
+    "chunk": 256,
+    "margin": 9.0,
+    "reciprocal": False,
+    "optimiser": "adam",
+    "learning_rate": 0.02,
+    "final_rate": 0.02,
+    "scale": 0.05,
+    "epochs": 30,
+    "patience": 10,
+    "validate_every": 2,
 }
 
+PRESETS: dict[str, dict[str, Any]] = {
+    "complex": {"model": "complex", **_SOFTMAX},
+    "distmult": {"model": "distmult", **_SOFTMAX},
+    "rotate": {"model": "rotate", **_DISTANCE, "learning_rate": 0.03},
+    "transe": {"model": "transe", **_DISTANCE},
+    "complex-fb15k237": {"model": "complex", **_SOFTMAX, **_SAMPLED, "dimension": 512},
+    "distmult-fb15k237": {"model": "distmult", **_SOFTMAX, **_SAMPLED, "dimension": 512},
+    "rotate-fb15k237": {
+        "model": "rotate",
+        **_DISTANCE,
+        "dimension": 512,
+        "learning_rate": 0.03,
+        "epochs": 40,
+    },
+    "transe-fb15k237": {"model": "transe", **_DISTANCE, "dimension": 512},
+}
+"""Settings that differ from the defaults, by model and by MODEL-GRAPH."""
 
-def preset_settings(name: str, *, entities: int = 0) -> Settings:
-    """Return the settings of a preset, made for a graph of so many entities.
+
+def preset_settings(name: str, graph: Graph | None = None) -> Settings:
+    """Return the settings of a preset; those of a model are fitted to the size of a graph.
 
     >>> preset_settings("complex").model
     'complex'
@@ -36,6 +58,13 @@ def preset_settings(name: str, *, entities: int = 0) -> Settings:
     if name not in PRESETS:
         raise BadInput(f"no model or preset is named {name!r}; there are {', '.join(PRESETS)}")
     settings = Settings(**PRESETS[name])
-    if entities > LARGE and settings.loss == "softmax":
-        return settings.changed(loss="sampled-softmax", negatives=1024)
-    return settings
+    if graph is None or name not in MODELS:
+        return settings
+    if graph.manifest.entities > LARGE and settings.loss == "softmax":
+        settings = settings.changed(loss="sampled-softmax", negatives=1024)
+    return settings.changed(batch=_batch(graph.manifest.splits["train"], settings.batch))
+
+
+def _batch(triples: int, most: int) -> int:
+    """Return a batch that leaves a small graph some 100 updates an epoch."""
+    return min(most, max(triples // 100, SMALLEST_BATCH))

@@ -70,7 +70,7 @@ class Settings:
             model.check(self.dimension),
             self._too_slow(),
             self._no_size(model),
-            None if self.dropout < 1 else f"dropout is {self.dropout}, but must be below 1",
+            f"dropout is {self.dropout}, but must be below 1" if self.dropout >= 1 else None,
             *(_not_positive(name, getattr(self, name)) for name in _POSITIVE),
             *(_negative(name, getattr(self, name)) for name in _NOT_NEGATIVE),
         ]

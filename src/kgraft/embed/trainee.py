@@ -69,9 +69,10 @@ class EmbedTrainee:
 
     def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
         """Move the vectors once; all random numbers come from the seed and the place."""
-        draw = stream(self.settings.seed, _DRAW, place, self.processes.index)
-        asked = self._ask_all(batch) if self.settings.loss == "softmax" else self._ask(batch, draw)
-        found = gradients(self.embedding, asked, torch_stream(self.settings.seed, place))
+        here = (self.settings.seed, _DRAW, place, self.processes.index)
+        softmax = self.settings.loss == "softmax"
+        asked = self._ask_all(batch) if softmax else self._ask(batch, stream(*here))
+        found = gradients(self.embedding, asked, torch_stream(*here))
         self._update(found, self._rate(place))
         return self._whole(found.losses)
 
@@ -83,8 +84,7 @@ class EmbedTrainee:
     def validate(self) -> dict[str, float]:
         """Return the figures of filtered ranking on validation triples.
 
-        Where scores have grown to NaN so has the MRR, and the next step's loss, at which the loop
-        stops.
+        Where scores have grown to NaN so has the MRR, at which the loop stops.
         """
         try:
             return rank_queries(self.embedding, self.data.valid, self.data.known).figures()

@@ -208,6 +208,7 @@ class _Run(Generic[Batch]):
             return {}
         figures = {name: float(x) for name, x in self.trainee.validate().items()}
         figures = self.processes.broadcast(figures)
+        self._refuse(bad_loss(figures), self.position.step)
         if figures and self.schedule.watch not in figures:
             raise BadInput(
                 f"there is no figure {self.schedule.watch!r} to watch",

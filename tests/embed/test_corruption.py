@@ -1,0 +1,71 @@
+"""Which end is asked for, and which entities are drawn as wrong ones."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgraft.embed.corruption import ask_both_ends, ask_one_end, draw_negatives, head_shares
+from kgraft.embed.queries import Queries
+from kgraft.graph import TripleArrays
+
+RELATIONS = 3
+thorough = settings(max_examples=60, deadline=None)
+triples = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(0, 2), st.integers(0, 6)),
+    min_size=1,
+    max_size=30,
+    unique=True,
+)
+
+
+def naive_share(rows, relation):
+    """Return tph / (tph + hpt) by counting."""
+    tails, heads = defaultdict(set), defaultdict(set)
+    for h, r, t in rows:
+        if r == relation:
+            tails[h].add(t)
+            heads[t].add(h)
+    if not tails:
+        return 0.0
+    tph = sum(map(len, tails.values())) / len(tails)
+    hpt = sum(map(len, heads.values())) / len(heads)
+    return tph / (tph + hpt)
+
+
+@thorough
+@given(triples)
+def test_head_shares_against_counting(rows):
+    columns = np.array(rows, np.int32).T
+    split = np.zeros(len(rows), np.int8)
+    found = head_shares(Queries.of(TripleArrays(*columns, split), RELATIONS))
+    np.testing.assert_allclose(found, [naive_share(rows, r) for r in range(RELATIONS)])
+
+
+@thorough
+@given(triples)
+def test_both_ends_are_asked_for(rows):
+    expected = [*rows, *((t, r + RELATIONS, h) for h, r, t in rows)]
+    assert ask_both_ends(np.array(rows), RELATIONS).tolist() == [list(row) for row in expected]
+
+
+def test_one_end_is_asked_for_by_the_share_of_its_relation():
+    rows = np.column_stack([np.arange(9000), np.repeat([0, 1, 2], 3000), np.arange(9000) + 1])
+    found = ask_one_end(rows, np.array([0.0, 1.0, 0.3]), np.random.default_rng(0))
+    back = found[:, 1] >= RELATIONS
+    np.testing.assert_array_equal(found[~back], rows[~back])
+    np.testing.assert_array_equal(found[back], rows[back][:, ::-1] + [0, RELATIONS, 0])
+    assert back[:3000].mean() == 0
+    assert back[3000:6000].mean() == 1
+    assert back[6000:].mean() == pytest.approx(0.3, abs=0.03)
+
+
+def test_negatives_are_drawn_evenly_from_all_entities():
+    found = draw_negatives(40, 500, 10, np.random.default_rng(0))
+    assert found.shape == (40, 500)
+    shares = np.bincount(found.ravel(), minlength=10) / found.size
+    assert len(shares) == 10
+    np.testing.assert_allclose(shares, 0.1, atol=0.01)
+    assert len(np.unique(found, axis=0)) == 40  # a chunk has its own

@@ -1,0 +1,61 @@
+"""Similarities in batches and in parts, and products of complex vectors."""
+
+import pytest
+import torch
+
+from kgraft.embed import similarity
+from kgraft.embed.similarity import PRODUCTS, SIMILARITIES, conjugate, halves, multiply
+
+
+def drawn(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+@pytest.mark.parametrize("name", SIMILARITIES)
+def test_a_batch_is_its_parts(name):
+    queries, candidates = drawn(3, 4, 6), drawn(3, 5, 6, seed=1)
+    found = SIMILARITIES[name](queries, candidates)
+    parts = [SIMILARITIES[name](q, c) for q, c in zip(queries, candidates, strict=True)]
+    assert found.shape == (3, 4, 5)
+    torch.testing.assert_close(found, torch.stack(parts))
+
+
+@pytest.mark.parametrize("name", SIMILARITIES)
+def test_nothing_asked_is_nothing_found(name):
+    assert SIMILARITIES[name](drawn(0, 6), drawn(5, 6)).shape == (0, 5)
+
+
+def test_what_fits_best_is_nearest():
+    candidates = drawn(20, 6)
+    for name, compare in SIMILARITIES.items():
+        if name != "dot":
+            assert compare(candidates, candidates).argmax(1).tolist() == list(range(20)), name
+    assert {"dot", "squared", "l2"} == PRODUCTS
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_moduli_take_bounded_room(monkeypatch, shape):
+    held, modulus = [], similarity._modulus
+
+    def watched(queries, candidates):
+        scores = modulus(queries, candidates)
+        held.append(scores.numel() * queries.shape[-1] // 2)
+        return scores
+
+    queries, candidates = drawn(*shape, 64, 8), drawn(*shape, 10, 8, seed=1)
+    whole = similarity.modulus(queries, candidates)
+    monkeypatch.setattr(similarity, "_modulus", watched)
+    monkeypatch.setattr(similarity, "ROOM", 400)
+    assert torch.equal(similarity.modulus(queries, candidates), whole)
+    assert len(held) > 1
+    assert max(held) <= 400 + candidates.numel() // 2  # parts are whole queries
+
+
+def test_complex_products_are_those_of_complex_numbers():
+    a, b = drawn(5, 8), drawn(5, 8, seed=1)
+    as_complex = [torch.complex(*halves(vectors)) for vectors in (a, b)]
+    product = as_complex[0] * as_complex[1]
+    torch.testing.assert_close(torch.complex(*halves(multiply(a, b))), product)
+    torch.testing.assert_close(
+        torch.complex(*halves(conjugate(a))), as_complex[0].conj().resolve_conj()
+    )
