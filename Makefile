@@ -25,8 +25,11 @@ lint: $(VENV)/.kgraft-dev ## Ruff, mypy and the import contract
 bench-%: $(VENV)/.kgraft-bench ## Run one benchmark: make bench-graph_scale
 	@$(BIN)/python -m benchmarks.$*
 
-picture: $(VENV)/.kgraft ## Draw docs/demo.svg anew
+picture: $(VENV)/.kgraft-dev ## Draw the pictures of the README anew
 	@$(BIN)/python -m tools.demo --svg docs/demo.svg
+	@rm -rf build/world.complex build/world.complex.training
+	@$(BIN)/kgraft embed train world --out build/world.complex --quiet
+	@$(BIN)/kgraft embed plot world build/world.complex --out docs/world-map.png
 
 report: $(VENV)/.kgraft ## Write the tables of README and docs from benchmarks/results
 	@$(BIN)/python -m benchmarks.report

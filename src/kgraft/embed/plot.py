@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".png", ".svg", ".pdf")
 WIDTH, MARGIN, SIDE, HEAD = 12.0, 0.3, 2.6, 1.0  # inches: the picture, its parts beside the map
-DPI = 200
+DPI = 140
 COLOURS = ("#2f6fde", "#e8590c", "#2b9348", "#b5179e", "#e0a100", "#0aa5b5", "#d62839", "#7048c6")
 GREY, INK, PALE = "#b8bec7", "#1f2933", "#6b7785"
 LONGEST = 28  # characters of a label
