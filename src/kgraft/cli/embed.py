@@ -91,6 +91,7 @@ def train(
     """
     from kgraft.embed import preset_settings, train_embedding
     from kgraft.graph import Graph
+    from kgraft.training import Processes
 
     opened = Graph.open(graph)
     settings = preset_settings(preset or model, opened).changed(
@@ -111,13 +112,15 @@ def train(
         seed=seed,
     )
     out = out or Path(f"{opened.manifest.name or opened.folder.name}.{settings.model}")
+    quiet = quiet or not Processes.here().main
     if not quiet:
         print(f"{settings.model}, seed {settings.seed}; {settings.in_words()}", file=sys.stderr)
     with progress_bar(quiet) as progress:
         for epoch in train_embedding(opened, settings, out, overwrite=overwrite, progress=progress):
             if not quiet:
                 print(_epoch_line(epoch), file=sys.stderr)
-    _report_training(out, as_json=as_json)
+    if Processes.here().main:
+        _report_training(out, as_json=as_json)
 
 
 def _epoch_line(epoch: Epoch) -> str:
@@ -129,10 +132,8 @@ def _epoch_line(epoch: Epoch) -> str:
 
 
 def _report_training(out: Path, *, as_json: bool) -> None:
-    from kgraft.vectors import VECTORS, read_vectors
+    from kgraft.vectors import read_vectors
 
-    if not (out / VECTORS.marker).exists():
-        return  # another process writes it
     manifest = read_vectors(out).manifest
     if as_json:
         print_json(manifest)
