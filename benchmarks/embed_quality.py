@@ -10,7 +10,7 @@ import json
 import shutil
 from pathlib import Path
 
-from benchmarks.harness import ROOT, Benchmark, Goal, shared_data
+from benchmarks.harness import RESULTS, ROOT, Benchmark, Goal, shared_data
 from kgraft.embed import Embedded, Settings, preset_settings, train_embedding
 from kgraft.graph import Graph, build_graph, open_source
 from kgraft.measure.ranking import PROTOCOL
@@ -21,12 +21,18 @@ WORK = ROOT / "build" / "benchmarks"
 MOST_MINUTES = 60
 
 
-def measure(graph_name: str, least: dict[str, tuple[float, float]]) -> None:
+def measure(
+    graph_name: str,
+    least: dict[str, tuple[float, float]],
+    *,
+    work: Path = WORK,
+    results: Path = RESULTS,
+) -> None:
     """Run the benchmark `embed_GRAPH`; `least` holds MRR and Hits@10 to reach, by model."""
     data = shared_data()
     if data is None:
         return
-    graph = _graph(data / "graphs" / graph_name, WORK / graph_name)
+    graph = _graph(data / "graphs" / graph_name, work / graph_name)
     with Benchmark(
         f"embed_{graph_name}",
         protocol=f"""{PROTOCOL}: the test split of {graph_name}. Each model is trained on the train
@@ -35,9 +41,10 @@ def measure(graph_name: str, least: dict[str, tuple[float, float]]) -> None:
         data={"name": graph_name, "version": graph.manifest.version},
         seeds=[preset_settings(f"{model}-{graph_name}").seed for model in MODELS],
         goals=_goals(least),
+        folder=results,
     ) as run:
         for model in MODELS:
-            folder = _trained(graph, preset_settings(f"{model}-{graph_name}"), WORK)
+            folder = _trained(graph, preset_settings(f"{model}-{graph_name}"), work)
             _record(run, model, folder, graph)
 
 
