@@ -34,6 +34,28 @@ def describe_file(path: Path) -> dict[str, Any]:
     return {"bytes": path.stat().st_size, "sha256": sha256(path)}
 
 
+def check_kinds(manifest: Any, pattern: Any) -> None:  # noqa: ANN401
+    """Raise a TypeError where a field of a manifest is of another kind than the pattern's."""
+    for name, value in vars(pattern).items():
+        found = getattr(manifest, name)
+        if type(found) is not type(value):
+            raise TypeError(f"{name} is {found!r}")
+    for name, facts in manifest.files.items():
+        if not isinstance(facts, dict) or not {"bytes", "sha256"} <= facts.keys():
+            raise TypeError(f"no size and checksum of {name}")
+
+
+def changed_file(folder: Path, files: dict[str, dict[str, Any]]) -> str | None:
+    """Say which file of a manifest is missing or of another size, if one is."""
+    for name, facts in files.items():
+        path = folder / name
+        size = path.stat().st_size if path.is_file() else None
+        if size != facts["bytes"]:
+            seen = "is missing" if size is None else f"has {size} bytes instead of {facts['bytes']}"
+            return f"{path} {seen}"
+    return None
+
+
 def flush(path: Path) -> None:
     """Force a file or a folder to disk."""
     descriptor = os.open(path, os.O_RDONLY)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import torch
 from tests.embed.tiny import quick
+from tests.training.killed import die_at
 
 from kgraft.embed import train as training
 from kgraft.embed.trainee import EmbedTrainee
@@ -36,20 +37,6 @@ DELAYS = (0.02, 0.04)
 def run(graph, kind, out):
     """Train, or do what is left of it, with a checkpoint at every step."""
     list(training.train_embedding(graph, KINDS[kind], out, checkpoint_minutes=0.0))
-
-
-def die_at(owner, name, call):
-    """Replace a function by one that is killed when it is called for the `call`-th time."""
-    before, calls = getattr(owner, name), 0
-
-    def counted(*given, **options):
-        nonlocal calls
-        calls += 1
-        if calls == call:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return before(*given, **options)
-
-    setattr(owner, name, counted)
 
 
 def child(graph, kind, out, owner=None, name="", call=0):

@@ -13,12 +13,7 @@ def head_shares(queries: Queries) -> np.ndarray:
     With a mean of tph tails a head and hpt heads a tail it is tph / (tph + hpt): for a relation of
     many tails a wrong head is less likely to be right by accident.
     """
-    asked = np.bincount(queries.relation, minlength=2 * queries.relations)
-    total = np.bincount(
-        queries.relation, weights=np.diff(queries.bounds), minlength=2 * queries.relations
-    )
-    mean = total / np.maximum(asked, 1)  # (2R,) answers a query
-    tails, heads = mean[: queries.relations], mean[queries.relations :]
+    tails, heads = np.split(queries.mean_answers(), 2)
     return tails / np.maximum(tails + heads, 1e-9)
 
 

@@ -90,10 +90,5 @@ def relation_categories(queries: Queries) -> np.ndarray:
 
     A relation is 1-N if a head has more than 1.5 tails on average and a tail no more heads.
     """
-    asked = np.bincount(queries.relation, minlength=2 * queries.relations)
-    answers = np.bincount(
-        queries.relation, weights=np.diff(queries.bounds), minlength=2 * queries.relations
-    )
-    mean = answers / np.maximum(asked, 1)
-    tails, heads = mean[: queries.relations] > _MANY, mean[queries.relations :] > _MANY
+    tails, heads = np.split(queries.mean_answers() > _MANY, 2)
     return np.array(CATEGORIES)[tails + 2 * heads]

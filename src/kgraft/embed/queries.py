@@ -52,6 +52,13 @@ class Queries:
     def _keys(self) -> np.ndarray:
         return self.entity * (2 * self.relations) + self.relation
 
+    def mean_answers(self) -> np.ndarray:
+        """Return how many answers a query of each turned relation has on average, (2R,)."""
+        size = 2 * self.relations
+        asked = np.bincount(self.relation, minlength=size)
+        answers = np.bincount(self.relation, weights=np.diff(self.bounds), minlength=size)
+        return answers / np.maximum(asked, 1)
+
     def answers(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the answers of queries by number: (row within `numbers`, answer), flat."""
         row, place = expand(self.bounds[numbers], self.bounds[numbers + 1])

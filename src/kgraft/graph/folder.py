@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from kgraft.errors import BadGraph, NotFound
-from kgraft.storage import Kind, flush
+from kgraft.storage import Kind, changed_file, check_kinds, flush
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -132,30 +132,17 @@ def read_manifest(folder: Path) -> Manifest:
         )
     try:
         manifest = Manifest(**stored)
-        _verify_kinds(manifest)
+        check_kinds(manifest, Manifest(0, 0, 0, {}, ""))
     except TypeError as error:
         raise BadGraph(f"{path} is damaged ({error}); import the graph again") from error
     _verify_files(folder, manifest)
     return manifest
 
 
-def _verify_kinds(manifest: Manifest) -> None:
-    for name, value in vars(Manifest(0, 0, 0, {}, "")).items():
-        found = getattr(manifest, name)
-        if type(found) is not type(value):
-            raise TypeError(f"{name} is {found!r}")
-    for name, facts in manifest.files.items():
-        if not isinstance(facts, dict) or not {"bytes", "sha256"} <= facts.keys():
-            raise TypeError(f"no size and checksum of {name}")
-
-
 def _verify_files(folder: Path, manifest: Manifest) -> None:
     absent = {f"{name}.arrow" for name in TABLES} - manifest.files.keys()
     if absent:
         raise BadGraph(f"{folder / MANIFEST} does not list {min(absent)}; import the graph again")
-    for name, facts in manifest.files.items():
-        path = folder / name
-        size = path.stat().st_size if path.is_file() else None
-        if size != facts["bytes"]:
-            seen = "is missing" if size is None else f"has {size} bytes instead of {facts['bytes']}"
-            raise BadGraph(f"{path} {seen}; import the graph again")
+    changed = changed_file(folder, manifest.files)
+    if changed:
+        raise BadGraph(f"{changed}; import the graph again")

@@ -15,7 +15,7 @@ import torch
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph.columns import arrow_strings, flat
 from kgraft.graph.folder import write_table
-from kgraft.storage import Kind, describe_file, flush
+from kgraft.storage import Kind, changed_file, check_kinds, describe_file, flush
 from kgraft.vectors.tensors import UNREADABLE, map_tensors, write_tensors
 
 FORMAT = 1
@@ -153,7 +153,7 @@ def _read_manifest(folder: Path) -> VectorsManifest:
         raise BadInput(reason, remedy=remedy)
     try:
         manifest = VectorsManifest(**stored)
-        _verify_kinds(manifest)
+        check_kinds(manifest, VectorsManifest("", "", 0, 0, 0, {}))
     except TypeError as error:
         raise _damaged(path, str(error)) from error
     _verify_files(folder, manifest)
@@ -164,26 +164,13 @@ def _damaged(path: Path, reason: str) -> BadInput:
     return BadInput(f"{path} is damaged ({reason})", remedy=TRAIN)
 
 
-def _verify_kinds(manifest: VectorsManifest) -> None:
-    for name, value in vars(VectorsManifest("", "", 0, 0, 0, {})).items():
-        found = getattr(manifest, name)
-        if type(found) is not type(value):
-            raise TypeError(f"{name} is {found!r}")
-    for name, facts in manifest.files.items():
-        if not isinstance(facts, dict) or not {"bytes", "sha256"} <= facts.keys():
-            raise TypeError(f"no size and checksum of {name}")
-
-
 def _verify_files(folder: Path, manifest: VectorsManifest) -> None:
     absent = set(_FILES) - manifest.files.keys()
     if absent:
         raise _damaged(folder / MARKER, f"it does not list {min(absent)}")
-    for name, facts in manifest.files.items():
-        path = folder / name
-        size = path.stat().st_size if path.is_file() else None
-        if size != facts["bytes"]:
-            seen = "is missing" if size is None else f"has {size} bytes instead of {facts['bytes']}"
-            raise BadInput(f"{path} {seen}", remedy=TRAIN)
+    changed = changed_file(folder, manifest.files)
+    if changed:
+        raise BadInput(changed, remedy=TRAIN)
 
 
 def _tensor(path: Path) -> torch.Tensor:
