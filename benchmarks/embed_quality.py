@@ -67,7 +67,7 @@ def _trained(graph: Graph, settings: Settings, work: Path) -> Path:
     folder = work / f"{graph.manifest.name}.{settings.model}"
     if folder.exists():
         stored = read_vectors(folder)
-        same = stored.facts["settings"] == settings.as_dict()
+        same = Settings.from_dict(stored.facts["settings"]) == settings
         if same and stored.manifest.version == graph.manifest.version:
             return folder
         shutil.rmtree(folder)

@@ -178,6 +178,17 @@ def cpu_seconds(command):
     return usage.ru_utime + usage.ru_stime
 
 
+HELP_OF_ANY_TYPER_APP = """
+import typer
+app = typer.Typer()
+@app.command()
+def nothing(): ...
+app()
+"""
+
+
 def test_help_answers_at_once():
-    command = [sys.executable, "-c", "from kgraft.cli import main; main()", "--help"]
-    assert min(cpu_seconds(command) for _ in range(3)) < 0.3
+    """Ours costs little more than the help of a program that does nothing, on any machine."""
+    ours = [sys.executable, "-c", "from kgraft.cli import main; main()", "--help"]
+    least = [sys.executable, "-c", HELP_OF_ANY_TYPER_APP, "--help"]
+    assert min(map(cpu_seconds, [ours] * 3)) < 2 * min(map(cpu_seconds, [least] * 3))

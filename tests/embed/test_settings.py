@@ -19,7 +19,7 @@ BAD = [
         "no corruption is named 'none'; choose one of both, uniform, bernoulli",
     ),
     ({"optimiser": "sgd"}, "no optimiser is named 'sgd'; choose one of adagrad, adam"),
-    ({"regulariser": "l1"}, "no regulariser is named 'l1'; choose one of n3, l2"),
+    ({"regulariser": "l1"}, "no regulariser is named 'l1'; choose one of n3, l2, dura"),
     ({"dimension": 5}, "complex needs an even dimension (two halves a complex number)"),
     ({"dimension": 0}, "the dimension is 0, but at least 1 is needed"),
     (

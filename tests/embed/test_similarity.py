@@ -34,6 +34,28 @@ def test_what_fits_best_is_nearest():
 
 
 @pytest.mark.parametrize("shape", [(), (3,)])
+def test_l1_in_single_precision_is_l1(shape):
+    """Single precision is computed elsewhere than double; values and slopes must agree."""
+    queries, candidates = drawn(*shape, 7, 5), drawn(*shape, 4, 5, seed=1)
+    candidates[..., 0, :] = queries[..., 0, :]  # at distance 0 no slope
+    slopes = drawn(*shape, 7, 4, seed=2)
+    found = []
+    for kind in (torch.float32, torch.float64):
+        leaves = [vectors.to(kind).requires_grad_() for vectors in (queries, candidates)]
+        scores = similarity.l1(*leaves)
+        (scores * slopes.to(kind)).sum().backward()
+        found.append([scores.detach().double(), *(leaf.grad.double() for leaf in leaves)])
+    naive = -(queries[..., :, None, :] - candidates[..., None, :, :]).abs().sum(-1)
+    torch.testing.assert_close(found[1][0], naive)
+    torch.testing.assert_close(*found, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", SIMILARITIES)
+def test_nothing_asked_in_single_precision(name):
+    assert SIMILARITIES[name](drawn(0, 6).float(), drawn(5, 6).float()).shape == (0, 5)
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
 def test_moduli_take_bounded_room(monkeypatch, shape):
     held, modulus = [], similarity._modulus
 

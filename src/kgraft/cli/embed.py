@@ -59,7 +59,7 @@ def train(
     margin: Annotated[float | None, typer.Option(help="γ of margin and self-adversarial.")] = None,
     optimiser: Annotated[str | None, typer.Option(help="adagrad or adam.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Size of a step.")] = None,
-    regulariser: Annotated[str | None, typer.Option(help="n3 or l2.")] = None,
+    regulariser: Annotated[str | None, typer.Option(help="n3, l2 or dura.")] = None,
     weight: Annotated[
         float | None, typer.Option(help="Weight of the regulariser on entities.")
     ] = None,

@@ -13,6 +13,7 @@ LARGE = 200_000  # entities, above which comparing every query with all of them 
 SMALLEST_BATCH = 64
 
 _SOFTMAX = {"entity_weight": 0.05, "relation_weight": 0.05}
+_DURA = {"regulariser": "dura", "entity_weight": 0.025, "relation_weight": 0.075}
 _SAMPLED = {"loss": "sampled-softmax", "negatives": 1024, "chunk": 512}
 _DISTANCE = {
     "similarity": "l2",
@@ -35,7 +36,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "distmult": {"model": "distmult", **_SOFTMAX},
     "rotate": {"model": "rotate", **_DISTANCE, "learning_rate": 0.03},
     "transe": {"model": "transe", **_DISTANCE},
-    "complex-fb15k237": {"model": "complex", **_SOFTMAX, **_SAMPLED, "dimension": 512},
+    "complex-fb15k237": {"model": "complex", **_DURA, **_SAMPLED, "dimension": 1024},
     "distmult-fb15k237": {"model": "distmult", **_SOFTMAX, **_SAMPLED, "dimension": 512},
     "rotate-fb15k237": {
         "model": "rotate",

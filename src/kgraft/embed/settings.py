@@ -15,7 +15,7 @@ from kgraft.errors import BadInput
 LOSSES = ("softmax", "sampled-softmax", "self-adversarial", "margin")
 CORRUPTIONS = ("both", "uniform", "bernoulli")
 OPTIMISERS = ("adagrad", "adam")
-REGULARISERS = ("n3", "l2")
+REGULARISERS = ("n3", "l2", "dura")
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Settings:
     margin: float = 9.0  # γ of the margin and the self-adversarial loss
     temperature: float = 1.0  # α of the self-adversarial loss
 
-    regulariser: str = "n3"  # n3: Σ|x|³, l2: Σx², over the vectors of a batch
+    regulariser: str = "n3"  # of the vectors of a batch: n3 Σ|x|³, l2 Σx², dura Σx² of queries too
     entity_weight: float = 0.0  # weight of the regulariser on entities
     relation_weight: float = 0.0  # and on relations
     dropout: float = 0.0  # share of a query's coordinates left out in training
