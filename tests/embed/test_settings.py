@@ -25,7 +25,12 @@ BAD = [
     (
         {"model": "rotate", "similarity": "modulus"},
         "similarity modulus is no matrix product, too slow for softmax over all entities; choose "
-        "the loss sampled-softmax or self-adversarial",
+        "another similarity, or the loss sampled-softmax or self-adversarial to the end",
+    ),
+    (
+        {"model": "transe", "similarity": "l1", "loss": "margin", "finish": 1},
+        "similarity l1 is no matrix product, too slow for softmax over all entities; choose "
+        "another similarity, or the loss sampled-softmax or self-adversarial to the end",
     ),
     (
         {"model": "rotate", "similarity": "l2", "relation_weight": 0.1},
@@ -53,6 +58,7 @@ BAD += [
     for name in NOT_BELOW
     for value in (-0.5, float("nan"))
 ]
+BAD += [({"finish": -1}, "finish is -1, but must be a number not below 0")]
 BAD += [({"seed": -1}, "seed is -1, but must be a number not below 0")]
 
 

@@ -58,6 +58,27 @@ def test_the_rate_falls_evenly(desks):
     assert make(desks, learning_rate=0.4)._rate(17) == 0.4
 
 
+def test_the_last_epochs_compare_with_all_entities(desks, monkeypatch):
+    trainee = make(
+        desks, loss="sampled-softmax", epochs=5, finish=2, learning_rate=1.0, final_rate=0
+    )
+    plain, whole = make(desks, loss="sampled-softmax"), make(desks)
+    asked, place = [], 0
+    for kind in ("_ask", "_ask_all"):
+        ask = getattr(trainee, kind)
+        told = lambda *a, ask=ask, kind=kind: asked.append(kind) or ask(*a)  # noqa: E731
+        monkeypatch.setattr(trainee, kind, told)
+    for epoch in range(5):
+        batches, expected = trainee.batches(epoch), (plain if epoch < 3 else whole).batches(epoch)
+        assert [batch.tolist() for batch in batches] == [batch.tolist() for batch in expected]
+        asked.clear()
+        for batch in batches:
+            trainee.step(batch, place)
+            place += 1
+        assert asked == ["_ask" if epoch < 3 else "_ask_all"] * len(batches)
+    assert trainee._rate(place) == pytest.approx(0)
+
+
 @pytest.mark.parametrize("optimiser", ["adagrad", "adam"])
 def test_a_state_put_back_goes_on_the_same_way(desks, optimiser):
     first, second = (make(desks, optimiser=optimiser, dropout=0.2) for _ in range(2))

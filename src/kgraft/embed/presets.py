@@ -15,6 +15,18 @@ SMALLEST_BATCH = 64
 _SOFTMAX = {"entity_weight": 0.05, "relation_weight": 0.05}
 _DURA = {"regulariser": "dura", "entity_weight": 0.025, "relation_weight": 0.075}
 _SAMPLED = {"loss": "sampled-softmax", "negatives": 1024, "chunk": 512}
+_WORDNET = {
+    "loss": "sampled-softmax",
+    "negatives": 1024,
+    "chunk": 256,
+    "batch": 256,
+    "regulariser": "dura",
+    "entity_weight": 0.05,
+    "relation_weight": 0.15,
+    "epochs": 16,
+    "finish": 4,
+    "patience": 16,
+}
 _DISTANCE = {
     "similarity": "l2",
     "loss": "self-adversarial",
@@ -38,6 +50,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "transe": {"model": "transe", **_DISTANCE},
     "complex-fb15k237": {"model": "complex", **_DURA, **_SAMPLED, "dimension": 1024},
     "distmult-fb15k237": {"model": "distmult", **_SOFTMAX, **_SAMPLED, "dimension": 512},
+    "complex-wn18rr": {"model": "complex", **_WORDNET, "dimension": 1024},
     "rotate-fb15k237": {
         "model": "rotate",
         **_DISTANCE,

@@ -28,6 +28,7 @@ class Settings:
     reciprocal: bool = True  # a vector of its own for each relation asked backwards
 
     loss: str = "softmax"  # softmax over all entities, or one of the losses with negatives
+    finish: int = 0  # last epochs of another loss that end with softmax over all entities
     negatives: int = 256  # wrong answers a query, for the losses with negatives
     chunk: int = 128  # queries that share their negatives, so that scoring is a matrix product
     corruption: str = "both"  # ends asked for: both, or one, drawn evenly (uniform) or bernoulli
@@ -77,11 +78,12 @@ class Settings:
         return [problem for problem in problems if problem]
 
     def _too_slow(self) -> str | None:
-        if self.loss != "softmax" or self.similarity in PRODUCTS:
+        if not (self.loss == "softmax" or self.finish) or self.similarity in PRODUCTS:
             return None
         return (
             f"similarity {self.similarity} is no matrix product, too slow for softmax over all "
-            "entities; choose the loss sampled-softmax or self-adversarial"
+            "entities; choose another similarity, or the loss sampled-softmax or self-adversarial "
+            "to the end"
         )
 
     def _no_size(self, model: Model) -> str | None:
@@ -116,7 +118,7 @@ class Settings:
 _POSITIVE = ("negatives", "chunk", "learning_rate", "batch", "epochs", "patience", "scale",
              "validate_every")  # fmt: skip
 _NOT_NEGATIVE = ("entity_weight", "relation_weight", "dropout", "temperature", "margin", "seed",
-                 "final_rate")  # fmt: skip
+                 "final_rate", "finish")  # fmt: skip
 
 
 _KINDS = {str: "a name", int: "a whole number", float: "a number", bool: "true or false"}

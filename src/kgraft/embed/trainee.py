@@ -28,7 +28,7 @@ class EmbedTrainee:
         self.embedding, self.settings, self.data = embedding, embedding.settings, data
         self.processes = processes
         self.shares = self._head_shares()
-        self._steps = len(self.batches(0))
+        self._sampled, self._steps = self._count_steps()
         optimiser = OPTIMISERS[self.settings.optimiser]
         self.tables = {"entities": embedding.entities, "relations": embedding.relations}
         self.optimisers = {name: optimiser(table) for name, table in self.tables.items()}
@@ -37,6 +37,16 @@ class EmbedTrainee:
         if self.settings.corruption == "bernoulli":
             return head_shares(self.data.train)
         return np.full(self.data.relations, 0.5)
+
+    def _count_steps(self) -> tuple[int, int]:
+        """Return how many steps have negatives (the first ones), and how many there are."""
+        last = self.settings.epochs - 1
+        sampled = len(self.batches(0)) * self._sampled_epochs()
+        return sampled, sampled + len(self.batches(last)) * (last + 1 - self._sampled_epochs())
+
+    def _sampled_epochs(self) -> int:
+        softmax = self.settings.loss == "softmax"
+        return 0 if softmax else max(self.settings.epochs - self.settings.finish, 0)
 
     # What the loop asks for
 
@@ -57,7 +67,7 @@ class EmbedTrainee:
     def batches(self, epoch: int) -> Sequence[np.ndarray]:
         """Return the numbers of queries (softmax) or triples in a random order, cut in batches."""
         generator = stream(self.settings.seed, _ORDER, epoch)
-        if self.settings.loss == "softmax":
+        if epoch >= self._sampled_epochs():
             return _cut(generator.permutation(len(self.data.train)), self.settings.batch)
         chunk = self._chunk()
         order = generator.permutation(len(self.data.triples))
@@ -70,16 +80,16 @@ class EmbedTrainee:
     def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
         """Move the vectors once; all random numbers come from the seed and the place."""
         here = (self.settings.seed, _DRAW, place, self.processes.index)
-        softmax = self.settings.loss == "softmax"
-        asked = self._ask_all(batch) if softmax else self._ask(batch, stream(*here))
+        sampled = place < self._sampled
+        asked = self._ask(batch, stream(*here)) if sampled else self._ask_all(batch)
         found = gradients(self.embedding, asked, torch_stream(*here))
         self._update(found, self._rate(place))
         return self._whole(found.losses)
 
     def _rate(self, place: int) -> float:
         """Return the learning rate: it falls evenly to its last share."""
-        total = self.settings.epochs * self._steps
-        return self.settings.learning_rate * (1 - (1 - self.settings.final_rate) * place / total)
+        fallen = (1 - self.settings.final_rate) * place / self._steps
+        return self.settings.learning_rate * (1 - fallen)
 
     def validate(self) -> dict[str, float]:
         """Return the figures of filtered ranking on validation triples.
