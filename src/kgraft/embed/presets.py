@@ -13,7 +13,6 @@ LARGE = 200_000  # entities, above which comparing every query with all of them 
 SMALLEST_BATCH = 64
 
 _SOFTMAX = {"entity_weight": 0.05, "relation_weight": 0.05}
-_DURA = {"regulariser": "dura", "entity_weight": 0.025, "relation_weight": 0.075}
 _SAMPLED = {"loss": "sampled-softmax", "negatives": 1024, "chunk": 512}
 _WORDNET = {
     "loss": "sampled-softmax",
@@ -48,7 +47,17 @@ PRESETS: dict[str, dict[str, Any]] = {
     "distmult": {"model": "distmult", **_SOFTMAX},
     "rotate": {"model": "rotate", **_DISTANCE, "learning_rate": 0.03},
     "transe": {"model": "transe", **_DISTANCE},
-    "complex-fb15k237": {"model": "complex", **_DURA, **_SAMPLED, "dimension": 1024},
+    "complex-fb15k237": {
+        "model": "complex",
+        **_SAMPLED,
+        "dimension": 1024,
+        "regulariser": "dura",
+        "entity_weight": 0.025,
+        "relation_weight": 0.075,
+        "epochs": 18,
+        "finish": 4,
+        "patience": 18,
+    },
     "distmult-fb15k237": {"model": "distmult", **_SOFTMAX, **_SAMPLED, "dimension": 512},
     "complex-wn18rr": {"model": "complex", **_WORDNET, "dimension": 1024},
     "rotate-fb15k237": {

@@ -1,0 +1,68 @@
+"""`kgraft embed export` and `plot`: vectors for other programs and for the eye."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from kgraft.cli.embed.vectors import Vectors, open_vectors
+from kgraft.cli.output import GraphName, Quiet, console
+from kgraft.progress import progress_bar
+
+
+def export(
+    graph: GraphName,
+    vectors: Vectors,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")],
+    format: Annotated[
+        str | None, typer.Option(help="tsv, word2vec, numpy or safetensors; by OUT's suffix.")
+    ] = None,
+    relations: Annotated[
+        bool, typer.Option("--relations", help="Export the relations' vectors too.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write the vectors for other programs, rows named by id and label.
+
+    Example:  kgraft embed export world world.complex --out world.tsv
+    """
+    from kgraft.embed import export_vectors
+
+    embedded = open_vectors(graph, vectors)
+    with progress_bar(quiet) as progress:
+        written = export_vectors(
+            embedded.graph,
+            embedded.embedding.entities,
+            out,
+            format=format,
+            relations=embedded.embedding.relations if relations else None,
+            progress=progress,
+        )
+    for path in written:
+        console().print(f"[green]{escape(str(path))}[/]")
+
+
+def plot(
+    graph: GraphName,
+    vectors: Vectors,
+    out: Annotated[Path, typer.Option("--out", "-o", help="A .png, .svg or .pdf file.")],
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=3, help="Entities to draw, the best-connected.")
+    ] = 2000,
+    labels: Annotated[int, typer.Option(min=0, help="Names to write.")] = 60,
+) -> None:
+    """Draw a map of the entities: those with like vectors lie together.
+
+    Example:  kgraft embed plot world world.complex --out world.png
+    """
+    from kgraft.embed import choose_entities, plot_vectors
+
+    embedded = open_vectors(graph, vectors)
+    chosen = choose_entities(embedded.graph, limit)
+    title = f"{embedded.graph.manifest.name}: {embedded.settings.model} vectors"
+    found = embedded.vectors.take(chosen)
+    plot_vectors(embedded.graph, chosen, found, out, labels=labels, title=title)
+    console().print(f"[green]{escape(str(out))}[/]: {len(chosen):,} entities")

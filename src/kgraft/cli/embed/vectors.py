@@ -1,0 +1,42 @@
+"""What the commands on trained vectors share: the folder, opened, and words for people."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+if TYPE_CHECKING:
+    from kgraft.embed import Embedded
+    from kgraft.graph import Entity
+
+Vectors = Annotated[
+    Path, typer.Argument(help="The folder that 'kgraft embed train' wrote.", metavar="VECTORS")
+]
+
+
+def open_vectors(graph: str, vectors: Path) -> Embedded:
+    """Open vectors with their graph, and say so where entities are new since the training."""
+    from kgraft.embed import Embedded
+    from kgraft.graph import Graph
+
+    embedded = Embedded.open(vectors, Graph.open(graph))
+    unseen = len(embedded.vectors.trained.unseen)
+    if unseen:
+        words = f"{unseen:,} entities are new since the training"
+        print(f"kgraft: {words}; their vectors come from their neighbours", file=sys.stderr)
+    return embedded
+
+
+def name_and_id(entity: Entity) -> str:
+    """Return an entity's label and id, marked up."""
+    return f"{escape(entity.label)} [cyan]{escape(entity.id)}[/]"
+
+
+def figure_words(figures: dict[str, float]) -> str:
+    """Return the figures of a ranking in one line."""
+    names = {"mrr": "MRR", "hits1": "Hits@1", "hits3": "Hits@3", "hits10": "Hits@10"}
+    return "  ".join(f"{words} {figures[name]:.4f}" for name, words in names.items())
