@@ -58,7 +58,15 @@ PRESETS: dict[str, dict[str, Any]] = {
         "finish": 4,
         "patience": 18,
     },
-    "distmult-fb15k237": {"model": "distmult", **_SOFTMAX, **_SAMPLED, "dimension": 512},
+    "distmult-fb15k237": {
+        "model": "distmult",
+        **_SOFTMAX,
+        **_SAMPLED,
+        "dimension": 512,
+        "epochs": 17,
+        "finish": 4,
+        "patience": 17,
+    },
     "complex-wn18rr": {"model": "complex", **_WORDNET, "dimension": 1024},
     "rotate-fb15k237": {
         "model": "rotate",
