@@ -68,10 +68,11 @@ PRESETS: dict[str, dict[str, Any]] = {
         "patience": 17,
     },
     "complex-wn18rr": {"model": "complex", **_WORDNET, "dimension": 1024},
+    "distmult-wn18rr": {"model": "distmult", **_WORDNET, "dimension": 512},
     "rotate-fb15k237": {
         "model": "rotate",
         **_DISTANCE,
-        "dimension": 512,
+        "dimension": 768,
         "learning_rate": 0.03,
         "epochs": 40,
     },
