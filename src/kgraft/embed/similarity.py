@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import faiss
 import numpy as np
 import torch
 from torch import Tensor
@@ -83,6 +82,8 @@ def _manhattan(queries: Tensor, candidates: Tensor) -> Tensor:
     fit = queries.dtype == torch.float32 and queries.device.type == "cpu"
     if not fit or not queries.numel():
         return torch.cdist(queries, candidates, p=1)
+    import faiss
+
     shape = (*queries.shape[:-1], candidates.shape[-2])
     pairs = zip(_stacked(queries), _stacked(candidates), strict=True)
     parts = [faiss.pairwise_distances(q, c, metric=faiss.METRIC_L1) for q, c in pairs]
