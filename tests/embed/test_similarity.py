@@ -25,6 +25,14 @@ def test_nothing_asked_is_nothing_found(name):
     assert SIMILARITIES[name](drawn(0, 6), drawn(5, 6)).shape == (0, 5)
 
 
+@pytest.mark.parametrize("room", [4, 1000])
+@pytest.mark.parametrize("name", SIMILARITIES)
+def test_slopes_are_those_of_small_steps(monkeypatch, name, room):
+    monkeypatch.setattr(similarity, "CACHED", room)
+    leaves = [drawn(2, 3, 6).requires_grad_(), drawn(2, 5, 6, seed=1).requires_grad_()]
+    assert torch.autograd.gradcheck(SIMILARITIES[name], leaves)
+
+
 def test_what_fits_best_is_nearest():
     candidates = drawn(20, 6)
     for name, compare in SIMILARITIES.items():
@@ -57,20 +65,22 @@ def test_nothing_asked_in_single_precision(name):
 
 @pytest.mark.parametrize("shape", [(), (3,)])
 def test_moduli_take_bounded_room(monkeypatch, shape):
-    held, modulus = [], similarity._modulus
+    held, differences = [], similarity._differences
 
     def watched(queries, candidates):
-        scores = modulus(queries, candidates)
-        held.append(scores.numel() * queries.shape[-1] // 2)
-        return scores
+        parts = differences(queries, candidates)
+        held.append(parts[0].numel())
+        return parts
 
     queries, candidates = drawn(*shape, 64, 8), drawn(*shape, 10, 8, seed=1)
     whole = similarity.modulus(queries, candidates)
-    monkeypatch.setattr(similarity, "_modulus", watched)
-    monkeypatch.setattr(similarity, "ROOM", 400)
-    assert torch.equal(similarity.modulus(queries, candidates), whole)
-    assert len(held) > 1
-    assert max(held) <= 400 + candidates.numel() // 2  # parts are whole queries
+    monkeypatch.setattr(similarity, "_differences", watched)
+    for room in (8, 100, 400, 2000):
+        held.clear()
+        monkeypatch.setattr(similarity, "CACHED", room)
+        assert torch.equal(similarity.modulus(queries, candidates), whole)
+        assert len(held) > 1
+        assert max(held) <= room
 
 
 def test_complex_products_are_those_of_complex_numbers():

@@ -13,7 +13,8 @@ A complex vector is kept as its real halves side by side: D/2 real parts, then D
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ import torch
 from torch import Tensor
 
 SMALLEST = 1e-12  # under a root, whose slope is infinite at 0
-ROOM = 1 << 22  # differences of coordinates held at once where there is no matrix product: 16 MB
+CACHED = 1 << 18  # differences of complex coordinates held at once: 1 MB a half
 
 Similarity = Callable[[Tensor, Tensor], Tensor]
 """(…, B, D) queries and (…, N, D) candidates to (…, B, N)."""
@@ -85,28 +86,73 @@ def _manhattan(queries: Tensor, candidates: Tensor) -> Tensor:
     import faiss
 
     shape = (*queries.shape[:-1], candidates.shape[-2])
-    pairs = zip(_stacked(queries), _stacked(candidates), strict=True)
+    pairs = zip(_grouped(queries).numpy(), _grouped(candidates).numpy(), strict=True)
     parts = [faiss.pairwise_distances(q, c, metric=faiss.METRIC_L1) for q, c in pairs]
     return torch.from_numpy(np.stack(parts)).view(shape)
 
 
-def _stacked(vectors: Tensor) -> np.ndarray:
-    """Return matrices of vectors, (…, B, D) as (chunks, B, D)."""
-    return vectors.reshape(-1, *vectors.shape[-2:]).numpy()
-
-
 def modulus(queries: Tensor, candidates: Tensor) -> Tensor:
-    """Return −Σ |qᵢ − cᵢ| over complex coordinates, some queries at a time."""
-    parts = 1 + queries.shape[-2] * candidates.numel() // (2 * ROOM)
-    return torch.cat([_modulus(some, candidates) for some in queries.chunk(parts, -2)], dim=-2)
+    """Return −Σ |qᵢ − cᵢ| over complex coordinates."""
+    distances: Tensor = _Modulus.apply(queries, candidates)  # type: ignore[no-untyped-call]
+    return -distances
 
 
-def _modulus(queries: Tensor, candidates: Tensor) -> Tensor:
-    real, imaginary = (
-        (q[..., :, None, :] - c[..., None, :, :]).square()  # (…, B, N, D/2)
-        for q, c in zip(halves(queries), halves(candidates), strict=True)
+class _Modulus(torch.autograd.Function):
+    """Distances Σ |qᵢ − cᵢ| of complex vectors, a block at a time that the cache holds."""
+
+    @staticmethod
+    def forward(ctx: Any, queries: Tensor, candidates: Tensor) -> Tensor:  # noqa: ANN401
+        ctx.save_for_backward(queries, candidates)
+        asked, answers = _grouped(queries), _grouped(candidates)
+        distances = asked.new_empty(*asked.shape[:2], answers.shape[1])
+        for group, row, column in _blocks(asked, answers):
+            real, imaginary = _differences(asked[group, row], answers[group, column])
+            moduli = real.square_().addcmul_(imaginary, imaginary).add_(SMALLEST).sqrt_()
+            distances[group, row, column] = moduli.sum(-1)
+        return distances.view(*queries.shape[:-1], candidates.shape[-2])
+
+    @staticmethod
+    def backward(ctx: Any, slopes: Tensor) -> tuple[Tensor, Tensor]:  # noqa: ANN401
+        queries, candidates = ctx.saved_tensors
+        asked, answers, slopes = _grouped(queries), _grouped(candidates), _grouped(slopes)
+        of_asked, of_answers = torch.zeros_like(asked), torch.zeros_like(answers)
+        for group, row, column in _blocks(asked, answers):
+            real, imaginary = _differences(asked[group, row], answers[group, column])
+            moduli = real.square().addcmul_(imaginary, imaginary).add_(SMALLEST)
+            pull = moduli.rsqrt_().mul_(slopes[group, row, column, None])  # slope / modulus
+            real.mul_(pull), imaginary.mul_(pull)
+            of_asked[group, row] += torch.cat([real.sum(2), imaginary.sum(2)], dim=-1)
+            of_answers[group, column] -= torch.cat([real.sum(1), imaginary.sum(1)], dim=-1)
+        return of_asked.view_as(queries), of_answers.view_as(candidates)
+
+
+def _grouped(vectors: Tensor) -> Tensor:
+    """Return (…, B, D) as (groups, B, D)."""
+    return vectors.reshape(vectors.shape[:-2].numel(), *vectors.shape[-2:])
+
+
+def _blocks(queries: Tensor, candidates: Tensor) -> Iterator[tuple[slice, slice, slice]]:
+    """Yield slices of groups, queries and candidates whose coordinates fit in the cache."""
+    groups, rows, width = queries.shape
+    room = 2 * CACHED // max(width, 1)  # in pairs of a query and a candidate
+    columns = max(min(candidates.shape[1], room), 1)
+    height = max(min(rows, room // columns), 1)
+    depth = max(room // (columns * height), 1)
+    yield from product(
+        _slices(groups, depth), _slices(rows, height), _slices(candidates.shape[1], columns)
     )
-    return -(real + imaginary + SMALLEST).sqrt().sum(-1)
+
+
+def _slices(count: int, size: int) -> list[slice]:
+    return [slice(first, first + size) for first in range(0, count, size)]
+
+
+def _differences(queries: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor]:
+    """Return real and imaginary parts of q − c, each (groups, B, N, D/2)."""
+    real, imaginary = (
+        q[:, :, None] - c[:, None] for q, c in zip(halves(queries), halves(candidates), strict=True)
+    )
+    return real, imaginary
 
 
 def halves(vectors: Tensor) -> tuple[Tensor, Tensor]:
