@@ -72,7 +72,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "rotate-fb15k237": {
         "model": "rotate",
         **_DISTANCE,
-        "dimension": 512,
+        "dimension": 768,
         "learning_rate": 0.03,
         "epochs": 40,
     },
