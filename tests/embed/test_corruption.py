@@ -1,11 +1,10 @@
 """Which end is asked for, and which entities are drawn as wrong ones."""
 
-from collections import defaultdict
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.embed.tiny import mean_ends
 
 from kgraft.embed.corruption import ask_both_ends, ask_one_end, draw_negatives, head_shares
 from kgraft.embed.queries import Queries
@@ -23,16 +22,8 @@ triples = st.lists(
 
 def naive_share(rows, relation):
     """Return tph / (tph + hpt) by counting."""
-    tails, heads = defaultdict(set), defaultdict(set)
-    for h, r, t in rows:
-        if r == relation:
-            tails[h].add(t)
-            heads[t].add(h)
-    if not tails:
-        return 0.0
-    tph = sum(map(len, tails.values())) / len(tails)
-    hpt = sum(map(len, heads.values())) / len(heads)
-    return tph / (tph + hpt)
+    tph, hpt = mean_ends(rows, relation)
+    return tph / (tph + hpt) if tph else 0.0
 
 
 @thorough

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.embed.tiny import build
+from tests.embed.tiny import build, mean_ends
 
 from kgraft.embed.embedding import Embedding
 from kgraft.embed.evaluate import CATEGORIES, query_chunks, rank_queries, relation_categories
@@ -138,14 +138,7 @@ def test_figures_by_part_are_those_of_the_part(asked, seed):
 
 
 def naive_category(triples, relation):
-    tails, heads = defaultdict(set), defaultdict(set)
-    for h, r, t in triples:
-        if r == relation:
-            tails[h].add(t)
-            heads[t].add(h)
-    many_tails, many_heads = (
-        sum(map(len, ends.values())) / max(len(ends), 1) > 1.5 for ends in (tails, heads)
-    )
+    many_tails, many_heads = (mean > 1.5 for mean in mean_ends(triples, relation))
     return f"{'N' if many_heads else '1'}-{'N' if many_tails else '1'}"
 
 

@@ -1,5 +1,7 @@
 """A tiny graph with structure, and settings that learn it in a moment."""
 
+from collections import defaultdict
+
 from hypothesis import settings
 
 from kgraft.embed.settings import Settings
@@ -29,6 +31,16 @@ def desk_triples():
 
 def _number(name):
     return int(name.removeprefix("person").removeprefix("desk"))
+
+
+def mean_ends(triples, relation):
+    """Count how many tails a head of a relation has on average, and how many heads a tail."""
+    tails, heads = defaultdict(set), defaultdict(set)
+    for h, r, t in triples:
+        if r == relation:
+            tails[h].add(t)
+            heads[t].add(h)
+    return [sum(map(len, ends.values())) / max(len(ends), 1) for ends in (tails, heads)]
 
 
 def build(folder, triples, entities=None, relations=None):

@@ -26,6 +26,21 @@ _WORDNET = {
     "finish": 4,
     "patience": 16,
 }
+_WORDNET_DISTANCE = {
+    "loss": "self-adversarial",
+    "chunk": 128,
+    "negatives": 128,
+    "margin": 6.0,
+    "reciprocal": False,
+    "optimiser": "adam",
+    "learning_rate": 0.005,
+    "final_rate": 0.02,
+    "scale": 0.0075,
+    "dimension": 512,
+    "epochs": 40,
+    "patience": 10,
+    "validate_every": 5,
+}
 _DISTANCE = {
     "similarity": "l2",
     "loss": "self-adversarial",
@@ -77,6 +92,16 @@ PRESETS: dict[str, dict[str, Any]] = {
         "epochs": 40,
     },
     "transe-fb15k237": {"model": "transe", **_DISTANCE, "dimension": 512},
+    "rotate-wn18rr": {"model": "rotate", "similarity": "modulus", **_WORDNET_DISTANCE},
+    "transe-wn18rr": {
+        "model": "transe",
+        "similarity": "l1",
+        **_WORDNET_DISTANCE,
+        "negatives": 256,
+        "chunk": 256,
+        "temperature": 2.0,
+        "epochs": 60,
+    },
 }
 """Settings that differ from the defaults, by model and by MODEL-GRAPH."""
 
