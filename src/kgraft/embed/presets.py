@@ -26,21 +26,6 @@ _WORDNET = {
     "finish": 4,
     "patience": 16,
 }
-_WORDNET_DISTANCE = {
-    "loss": "self-adversarial",
-    "chunk": 128,
-    "negatives": 128,
-    "margin": 6.0,
-    "reciprocal": False,
-    "optimiser": "adam",
-    "learning_rate": 0.005,
-    "final_rate": 0.02,
-    "scale": 0.0075,
-    "dimension": 512,
-    "epochs": 40,
-    "patience": 10,
-    "validate_every": 5,
-}
 _DISTANCE = {
     "similarity": "l2",
     "loss": "self-adversarial",
@@ -55,6 +40,17 @@ _DISTANCE = {
     "epochs": 30,
     "patience": 10,
     "validate_every": 2,
+}
+_WORDNET_DISTANCE = {
+    **_DISTANCE,
+    "negatives": 128,
+    "chunk": 128,
+    "margin": 6.0,
+    "learning_rate": 0.005,
+    "scale": 0.0075,
+    "dimension": 512,
+    "epochs": 40,
+    "validate_every": 5,
 }
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -92,11 +88,11 @@ PRESETS: dict[str, dict[str, Any]] = {
         "epochs": 40,
     },
     "transe-fb15k237": {"model": "transe", **_DISTANCE, "dimension": 512},
-    "rotate-wn18rr": {"model": "rotate", "similarity": "modulus", **_WORDNET_DISTANCE},
+    "rotate-wn18rr": {"model": "rotate", **_WORDNET_DISTANCE, "similarity": "modulus"},
     "transe-wn18rr": {
         "model": "transe",
-        "similarity": "l1",
         **_WORDNET_DISTANCE,
+        "similarity": "l1",
         "negatives": 256,
         "chunk": 256,
         "temperature": 2.0,

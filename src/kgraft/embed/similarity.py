@@ -120,7 +120,8 @@ class _Modulus(torch.autograd.Function):
             real, imaginary = _differences(asked[group, row], answers[group, column])
             moduli = real.square().addcmul_(imaginary, imaginary).add_(SMALLEST)
             pull = moduli.rsqrt_().mul_(slopes[group, row, column, None])  # slope / modulus
-            real.mul_(pull), imaginary.mul_(pull)
+            real.mul_(pull)
+            imaginary.mul_(pull)
             of_asked[group, row] += torch.cat([real.sum(2), imaginary.sum(2)], dim=-1)
             of_answers[group, column] -= torch.cat([real.sum(1), imaginary.sum(1)], dim=-1)
         return of_asked.view_as(queries), of_answers.view_as(candidates)
