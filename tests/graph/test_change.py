@@ -53,13 +53,13 @@ def test_readers_of_the_old_graph_go_on(small, tmp_path):
 def test_a_known_entity_gets_the_columns_that_are_given(small, tmp_path):
     changed = small.extend(
         tmp_path / "changed",
-        entities=[{"id": "Q6", "label": "Berlin (DE)", "population": "3700000"}],
+        entities=[{"id": "Q6", "label": "Spree City", "population": "3700000"}],
         relations=[{"id": "P47", "description": "shares a border with"}],
     )
     berlin = changed.entity("Q6")
-    assert (berlin.label, berlin.description) == ("Berlin (DE)", "capital of Germany")
+    assert (berlin.label, berlin.description) == ("Spree City", "capital of Germany")
     assert changed.entities["population"].to_pylist()[:6] == [""] * 5 + ["3700000"]
-    assert [e.id for e in changed.find("berlin (de)")] == ["Q6"]
+    assert [e.id for e in changed.find("spree city")] == ["Q6"]
     assert changed.find("Berlin") == []
     borders = changed.relation("P47")
     assert (borders.description, borders.template) == ("shares a border with", "[X] borders [Y] .")

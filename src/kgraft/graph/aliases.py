@@ -136,7 +136,10 @@ class Aliases:
         By default leftmost-longest: from left to right, at each word the longest alias, and the
         next one behind it. With `overlapping`, all of them.
         """
-        tokens = HashedTokens.of(text, self.seed)
+        return self.match(HashedTokens.of(text, self.seed), overlapping=overlapping)
+
+    def match(self, tokens: HashedTokens, *, overlapping: bool = False) -> Matches:
+        """Find the aliases in a text that is cut into tokens already, with this table's seed."""
         first, length, alias = self._phrases_in(tokens.hash)
         order = np.lexsort((length, first))
         first, length, alias = first[order], length[order], alias[order]
@@ -144,6 +147,11 @@ class Aliases:
             kept = _leftmost_longest(first, length)
             first, length, alias = first[kept], length[kept], alias[kept]
         return Matches(tokens.start[first], tokens.end[first + length - 1], alias)
+
+    def weights(self, aliases: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the candidates of many aliases: place among the aliases, entity and weight."""
+        owner, place = expand(self._bounds[aliases], self._bounds[aliases + 1])
+        return owner, self._entity[place].astype(np.int64), self._weight[place]
 
     def _phrases_in(self, token: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return first token, number of tokens and alias of every match."""

@@ -14,6 +14,7 @@ from kgraft.graph.batches import SPLITS
 from kgraft.graph.columns import list_rows, narrow, numbers, run_starts
 from kgraft.graph.folder import GRAPH, Manifest, content_version, write_manifest, write_table
 from kgraft.graph.hashing import HashIndex, distinct_hashes, hash_strings
+from kgraft.graph.spoken import with_spoken
 from kgraft.progress import Progress, Silent
 from kgraft.storage import describe_file, new_folder
 
@@ -70,7 +71,7 @@ def _write(folder: Path, content: Content, provenance: Provenance, progress: Pro
         repeated = len(content.triples) - len(triples)
         left_out["repeated triples"] = left_out.get("repeated triples", 0) + repeated
     train = triples if not triples.split.any() else triples.take(triples.split == 0)
-    names = entity_names(content.entities)
+    names = with_spoken(entity_names(content.entities))
     tables, alias_seed = build_aliases(names, degrees(train, entities), progress)
     for name, table in tables.items():
         write_table(folder, name, table)
