@@ -168,6 +168,70 @@ def test_padded_batches_hold_every_window(tokenisers, kind):
             assert set(ids[row][~mask[row]].tolist()) <= {windows.pad}
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None)
+@given(texts=texts_of, overlap=st.integers(0, 5), data=st.data())
+def test_a_value_of_each_token_stands_in_its_column(tokenisers, kind, texts, overlap, data):
+    windows = cut(tokenisers[kind], texts, overlap=overlap)
+    numbers = data.draw(st.lists(st.integers(0, len(windows) - 1), min_size=1, max_size=6))
+    values = 100 + np.arange(len(windows.tokens.ids))
+    spread = windows.spread(values, np.array(numbers), -7)
+    assert spread.dtype == values.dtype
+    assert spread.shape == (len(numbers), max(windows.lengths[n] for n in numbers))
+    for row, n in zip(spread.tolist(), numbers, strict=True):
+        expected = [-7] * len(row)
+        for place, token in enumerate(range(windows.first[n], windows.last[n])):
+            expected[len(windows.prefix) + place] = 100 + token
+        assert row == expected
+
+
+def test_values_keep_their_kind(tokenisers):
+    windows = cut(tokenisers["wordpiece"], ["cat dog", ""])
+    assert windows.spread(np.array([0.5, 2]), np.arange(2), -np.inf).tolist() == [
+        [-np.inf, 0.5, 2, -np.inf],
+        [-np.inf] * 4,
+    ]
+    assert windows.spread(np.array([True, True]), np.arange(1), False).tolist() == [
+        [False, True, True, False]
+    ]
+    assert windows.spread(np.zeros(2), np.zeros(0, np.int64), 0).shape == (0, 0)
+
+
+@settings(deadline=None)
+@given(
+    lengths=st.lists(st.integers(0, 25), min_size=1, max_size=4),
+    max_length=st.integers(4, 12),
+    overlap=st.integers(0, 9),
+)
+def test_a_span_is_at_home_in_the_one_window_where_it_is_located(
+    tokenisers, lengths, max_length, overlap
+):
+    texts = [" ".join("a" * length) for length in lengths]  # token i is character 2 i
+    windows = cut(tokenisers["wordpiece"], texts, max_length, min(overlap, max_length - 3))
+    spans = [  # every span of every window, by its columns
+        (n, first, last)
+        for n, length in enumerate(windows.lengths)
+        for first in range(1, length - 1)
+        for last in range(first + 1, length)
+    ]
+    window, first, last = np.array(spans, np.int64).reshape(-1, 3).T
+    at_home = windows.at_home(window, first, last)
+    text, begin = windows.text[window], windows.first[window] - 1
+    token = begin + first - windows.tokens.bounds[text]
+    places = windows.locate(text, 2 * token, 2 * (token + last - first) - 1)
+    assert (at_home == (places.window == window)).all()
+    homes = {}
+    for home, n, start, end in zip(at_home, text, begin + first, begin + last, strict=True):
+        homes.setdefault((n, start, end), []).append(home)
+    assert all(sum(several) == 1 for several in homes.values())
+
+
+def test_a_span_with_a_special_token_is_at_home_nowhere(tokenisers):
+    windows = cut(tokenisers["wordpiece"], ["a b c", "d"])
+    window, first, last = np.array([[0, 0, 2], [0, 3, 5], [1, 0, 1], [1, 1, 1], [1, 1, 2]]).T
+    assert windows.at_home(window, first, last).tolist() == [False] * 4 + [True]
+
+
 def test_without_overlap_given_only_the_beginning_is_kept(tokenisers):
     texts = [" ".join("abcdefghij"), "k"]
     windows = cut(tokenisers["wordpiece"], texts, overlap=None)

@@ -4,11 +4,14 @@ import errno
 import os
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgraft.errors import KgraftError
+from kgraft.training.checkpoint import write_checkpoint
 from kgraft.training.folder import RunFolder, differences
+from kgraft.training.position import Position
 
 NESTED = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.lists(st.integers()),
@@ -27,6 +30,21 @@ def test_a_full_disk_is_said_with_its_remedy(tmp_path):
         f"{path}: cannot be written (No space left on device); there is no checkpoint yet; "
         "free space and run the same command again"
     )
+
+
+def test_only_a_run_that_cannot_go_on_makes_way(tmp_path):
+    run = RunFolder(tmp_path / "run", {"rate": 1})
+    run.make_way()  # nothing is there
+    run.claim()
+    write_checkpoint(run.checkpoint, {"w": torch.ones(2)}, Position())
+    run.make_way()
+    assert run.checkpoint.exists()
+    RunFolder(run.path, {"rate": 2}).make_way()
+    assert not run.path.exists()
+    run.claim()
+    run.checkpoint.write_bytes(b"half")
+    run.make_way()
+    assert not run.path.exists()
 
 
 def test_each_difference_is_named():

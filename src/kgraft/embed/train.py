@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from kgraft.measure.ranking import PROTOCOL
 from kgraft.progress import Progress
 from kgraft.storage import new_folder, refuse_existing
 from kgraft.training import Epoch, Processes, Schedule, train
-from kgraft.training.checkpoint import read_checkpoint
 from kgraft.training.folder import RunFolder
 from kgraft.vectors import VECTORS, write_table_vectors
 
@@ -50,7 +49,7 @@ def train_embedding(
     folder = run_folder(out)
     identity = {**settings.as_dict(), "graph": graph.manifest.version}
     if overwrite and processes.main:
-        _make_way(folder, identity)
+        RunFolder(folder, identity).make_way()
     processes.wait()
     yield from train(
         trainee,
@@ -65,18 +64,6 @@ def train_embedding(
         _finish(graph, embedding, data, out, overwrite=overwrite)
         shutil.rmtree(folder, ignore_errors=True)
     processes.wait()
-
-
-def _make_way(folder: Path, identity: Mapping[str, object]) -> None:
-    """Remove a run that cannot go on: its settings are others, or it is damaged."""
-    run = RunFolder(folder, identity)
-    try:
-        run.refuse_other_run()
-        for path in (run.checkpoint, run.best):
-            if path.exists():
-                read_checkpoint(path)
-    except KgraftError:
-        shutil.rmtree(folder)
 
 
 def _schedule(settings: Settings, data: TrainingData, minutes: float) -> Schedule:

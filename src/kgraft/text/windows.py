@@ -73,16 +73,24 @@ class Windows:
         `length_batches(windows.lengths, budget)` gives the numbers batch by batch.
         """
         lengths = self.lengths[numbers][:, None]  # (B, 1)
-        column = np.arange(lengths.max(initial=0))  # (L,)
-        mask = column < lengths
-        ids = np.full(mask.shape, self.pad, np.int64)
+        ids = self.spread(self.tokens.ids, numbers, self.pad).astype(np.int64)
         ids[:, : len(self.prefix)] = self.prefix
-        body = (column >= len(self.prefix)) & (column < lengths - len(self.suffix))
-        source = column - len(self.prefix) + self.first[numbers][:, None]
-        ids[body] = self.tokens.ids[source[body]]
         tail = lengths - len(self.suffix) + np.arange(len(self.suffix))
         np.put_along_axis(ids, tail, np.broadcast_to(self.suffix, tail.shape), axis=1)
-        return ids, mask
+        return ids, np.arange(ids.shape[1]) < lengths
+
+    def spread(self, values: np.ndarray, numbers: np.ndarray, fill: float) -> np.ndarray:
+        """Put a value of each token (T,) into the columns of some windows, (B, L).
+
+        The columns of special tokens and of padding get `fill`.
+        """
+        lengths = self.lengths[numbers][:, None]  # (B, 1)
+        column = np.arange(lengths.max(initial=0))  # (L,)
+        body = (column >= len(self.prefix)) & (column < lengths - len(self.suffix))
+        source = column - len(self.prefix) + self.first[numbers][:, None]
+        spread = np.full(body.shape, fill, values.dtype)
+        spread[body] = values[source[body]]
+        return spread
 
     def locate(self, text: ArrayLike, start: ArrayLike, end: ArrayLike) -> Places:
         """Find spans of characters `start:end` of text number `text`, all at once.
@@ -92,15 +100,29 @@ class Windows:
         characters the tokenizer drops, or where no window holds all of it: choose an overlap
         as long as the longest span to rule the last out.
         """
-        first, last = self._offsets().tokens(text, start, end)
-        low = np.searchsorted(self.last, last, side="left")  # the first window to reach that far
-        high = np.searchsorted(self.first, first, side="right") - 1  # the last to begin in time
-        found = (first < last) & (low <= high)
-        window = np.where(found, self._nearest(first + last).clip(low, high), -1)
+        first, last = self.offsets.tokens(text, start, end)
+        window = self._home(first, last)
+        found = window >= 0
         shift = len(self.prefix) - self.first[window[found]]
         columns = np.zeros((2, *found.shape), np.int64)
         columns[:, found] = first[found] + shift, last[found] + shift
         return Places(window, *columns)
+
+    def at_home(self, window: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """Return which spans, columns first:last of a window, `locate` would find in that window.
+
+        So a span that several windows hold counts once.
+        """
+        shift = self.first[window] - len(self.prefix)
+        at_home: np.ndarray = self._home(first + shift, last + shift) == window
+        return at_home
+
+    def _home(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """Return the window in which tokens first:last have most context, -1 where none is."""
+        low = np.searchsorted(self.last, last, side="left")  # the first window to reach that far
+        high = np.searchsorted(self.first, first, side="right") - 1  # the last to begin in time
+        found = (first < last) & (low <= high)
+        return np.where(found, self._nearest(first + last).clip(low, high), -1)
 
     def _nearest(self, middle: np.ndarray) -> np.ndarray:
         """Return the windows whose doubled middles lie nearest to those of some spans.
@@ -123,9 +145,11 @@ class Windows:
         shift = self.first[number] - len(self.prefix)
         begin = np.maximum(begin + shift, self.first[number])
         stop = np.minimum(stop + shift, self.last[number])
-        return self._offsets().spans(self.text[number], begin, stop)
+        return self.offsets.spans(self.text[number], begin, stop)
 
-    def _offsets(self) -> Offsets:
+    @property
+    def offsets(self) -> Offsets:
+        """Where the tokens stand in their texts."""
         if self.tokens.offsets is None:
             raise BadInput("these windows carry no offsets", remedy="tokenise with offsets=True")
         return self.tokens.offsets

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from kgraft.errors import BadInput, KgraftError
 from kgraft.storage import new_file
-from kgraft.training.checkpoint import step_of
+from kgraft.training.checkpoint import read_checkpoint, step_of
 
 ANEW = "name another folder, or pass --overwrite to begin anew"
 
@@ -43,6 +44,16 @@ class RunFolder:
         if changes:
             reason = f"holds a run with other settings: {', '.join(changes)}"
             raise BadInput(reason, file=str(self.path), remedy=ANEW)
+
+    def make_way(self) -> None:
+        """Remove a run that cannot go on: its settings are others, or it is damaged."""
+        try:
+            self.refuse_other_run()
+            for path in (self.checkpoint, self.best):
+                if path.exists():
+                    read_checkpoint(path)
+        except KgraftError:
+            shutil.rmtree(self.path)
 
     def claim(self) -> None:
         """Make the folder this run's own, and remove what a killed run has half-written."""

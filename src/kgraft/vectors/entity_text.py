@@ -9,28 +9,32 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgraft.errors import BadInput
-from kgraft.graph import Graph
-from kgraft.graph.columns import take_rows
+from kgraft.graph import Graph, Neighbour
+from kgraft.graph.columns import numbers, take_rows
 
 FIELDS = ("label", "description", "types", "aliases")
+WITH_FACTS = (*FIELDS, "facts")
 ALIASES = 8  # of those an entity without a description is known by
+FACTS = 3  # that describe an entity without a description
 
 
 def check_fields(fields: Sequence[str]) -> tuple[str, ...]:
     """Return the fields in the order they are read; refuse none and unknown ones."""
-    strange = [name for name in fields if name not in FIELDS]
+    strange = [name for name in fields if name not in WITH_FACTS]
     if strange or not fields or isinstance(fields, str):
         said = f"no field is named {strange[0]!r}" if strange else "no field is named"
-        raise BadInput(said, remedy=f"choose from {', '.join(FIELDS)}")
-    return tuple(name for name in FIELDS if name in fields)
+        raise BadInput(said, remedy=f"choose from {', '.join(WITH_FACTS)}")
+    return tuple(name for name in WITH_FACTS if name in fields)
 
 
 def entity_texts(graph: Graph, entities: np.ndarray, fields: Sequence[str] = FIELDS) -> pa.Array:
     """Return a text for each entity: `label: description (types)`.
 
-    Aliases are for entities without a description: `label (types), also called aliases`.
+    Aliases and facts are for entities without a description: `label (types), also called aliases.
+    facts in words`.
     """
-    taken = take_rows(graph.entities.select(list(fields)), entities)
+    stored = [name for name in fields if name != "facts"]
+    taken = take_rows(graph.entities.select(stored), entities)
     columns = {name: _column(taken, name) for name in FIELDS}
     aliases = pc.if_else(pc.equal(columns["description"], ""), columns["aliases"], "")
     parts = (
@@ -38,10 +42,11 @@ def entity_texts(graph: Graph, entities: np.ndarray, fields: Sequence[str] = FIE
         _around(": ", columns["description"], ""),
         _around(" (", columns["types"], ")"),
         _around(", also called ", aliases, ""),
+        _around(". ", _facts(graph, entities, columns["description"], fields), ""),
     )
     text = pc.binary_join_element_wise(*parts, "")
     if "label" not in fields:
-        text = pc.utf8_ltrim(text, " :,")
+        text = pc.utf8_ltrim(text, " :,.")
     return pc.utf8_trim_whitespace(text)
 
 
@@ -55,6 +60,23 @@ def _column(taken: pa.Table, name: str) -> pa.Array:
     if name in ("types", "aliases"):
         column = pc.binary_join(column, ", ")
     return pc.fill_null(column, "").cast(pa.string())
+
+
+def _facts(
+    graph: Graph, entities: np.ndarray, descriptions: pa.Array, fields: Sequence[str]
+) -> pa.Array:
+    """Return some facts in words of each entity without a description, where they are asked for."""
+    said = [""] * len(entities)
+    if "facts" in fields:
+        for place in np.flatnonzero(numbers(pc.equal(descriptions, ""))).tolist():
+            card = graph.card(int(entities[place]), limit=FACTS)
+            said[place] = "; ".join(map(_fact, card.neighbours))
+    return pa.array(said, pa.string())
+
+
+def _fact(near: Neighbour) -> str:
+    join = ": " if near.direction == "out" else " of "
+    return f"{near.relation.label}{join}{near.entity.label}"
 
 
 def _around(before: str, texts: pa.Array, after: str) -> pa.Array:

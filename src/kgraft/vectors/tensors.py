@@ -8,13 +8,13 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError, safe_open
 
-_NAMES = {torch.float32: "F32", torch.int64: "I64"}
+_NAMES = {torch.float32: "F32", torch.int64: "I64", torch.int8: "I8", torch.uint8: "U8"}
 UNREADABLE = (OSError, SafetensorError, ValueError)
 """What is raised for a file that is absent, cut short or no safetensors file."""
 
 
 def write_tensors(path: Path, tensors: dict[str, torch.Tensor]) -> None:
-    """Write float32 and int64 tensors as a safetensors file.
+    """Write tensors of float32 and of whole numbers as a safetensors file.
 
     The library's own writer makes a file that nobody else may read, and hides from the caller
     that a disk is full.

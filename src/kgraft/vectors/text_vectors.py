@@ -56,7 +56,7 @@ class TextVectors(EntityVectors):
         folder = None
         if cache is not False:
             where = cache_folder() if cache is True else Path(cache).expanduser()
-            folder = where / _identity(self.encoder, pooling)
+            folder = where / identity_of(self.encoder, pooling)
         self._store = VectorStore(folder, self.dimension)
         self._keys = np.zeros((len(self), 2), np.uint64)
         self._state = np.zeros(len(self), np.uint8)
@@ -135,7 +135,7 @@ def _keys(texts: pa.Array) -> np.ndarray:
     return np.stack([hash_strings(texts, seed) for seed in (0, 1)], axis=1)
 
 
-def _identity(encoder: Encoder, pooling: str) -> str:
+def identity_of(encoder: Encoder, pooling: str) -> str:
     """Return a name for all that makes a vector out of a text: weights, tokenizer, settings."""
     config = encoder.model.config.to_dict()
     told = {k: v for k, v in config.items() if k[0] != "_" and k != "transformers_version"}

@@ -1,0 +1,79 @@
+"""Adapters: a pretrained model learns by small changes of low rank to its matrices.
+
+A matrix W becomes W + U V, with U (out, rank) and V (rank, in); only U and V are trained and kept
+(Hu et al. 2021, LoRA). U starts at zero, so that the model begins as it was. Merged, the model is
+as fast as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrize
+
+from kgraft.errors import BadInput
+
+
+class _Change(nn.Module):
+    """W ↦ W + U V."""
+
+    def __init__(self, weight: Tensor, rank: int, generator: torch.Generator) -> None:
+        super().__init__()
+        rows, columns = weight.shape
+        drawn = torch.randn(rank, columns, generator=generator) * columns**-0.5
+        self.up = nn.Parameter(torch.zeros(rows, rank, device=weight.device))
+        self.down = nn.Parameter(drawn.to(weight.device))
+
+    def forward(self, weight: Tensor) -> Tensor:
+        return torch.addmm(weight, self.up, self.down)
+
+
+def adapt(model: nn.Module, rank: int, *, seed: int = 0) -> list[nn.Parameter]:
+    """Freeze a model but for a change of each linear layer; return what is to be trained."""
+    model.requires_grad_(False)
+    generator = torch.Generator().manual_seed(seed)
+    for _, layer in _layers(model):
+        change = _Change(layer.weight, rank, generator)
+        parametrize.register_parametrization(layer, "weight", change)
+    return [parameter for parameter in model.parameters() if parameter.requires_grad]
+
+
+def adapter_state(model: nn.Module) -> dict[str, Tensor]:
+    """Return the changes of an adapted model by name: `LAYER.up` and `LAYER.down`."""
+    state = {}
+    for name, change in _changes(model):
+        state[f"{name}.up"], state[f"{name}.down"] = change.up.detach(), change.down.detach()
+    return state
+
+
+def load_adapters(model: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Put changes into a model that `adapt` prepared."""
+    own = adapter_state(model)
+    for name in sorted(own.keys() | state.keys()):
+        if name not in own or name not in state or own[name].shape != state[name].shape:
+            raise BadInput(f"the adapters do not fit the encoder's {name.rpartition('.')[0]}")
+    for name, parameter in own.items():
+        parameter.copy_(state[name])
+
+
+def merge(model: nn.Module) -> None:
+    """Make the changes part of the matrices; nothing is left to load or to train."""
+    for _, layer in _layers(model):
+        if parametrize.is_parametrized(layer, "weight"):
+            parametrize.remove_parametrizations(layer, "weight", leave_parametrized=True)
+
+
+def _layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
+    """Yield the linear layers of the transformer itself, not those of a pooler on top of it."""
+    for name, module in list(model.named_modules()):
+        if isinstance(module, nn.Linear) and not name.startswith("pooler"):
+            yield name, module
+
+
+def _changes(model: nn.Module) -> Iterator[tuple[str, _Change]]:
+    for name, layer in _layers(model):
+        if parametrize.is_parametrized(layer, "weight"):
+            change = layer.parametrizations.weight[0]  # type: ignore[union-attr, index]
+            yield name, change  # type: ignore[misc]

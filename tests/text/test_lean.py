@@ -1,0 +1,36 @@
+"""The lean forward pass has the library's numbers, and steps aside for other models."""
+
+import pytest
+import torch
+from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel
+
+from kgraft.text.lean import LeanBert
+
+SIZES = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3}
+SIZES |= {"intermediate_size": 40, "vocab_size": 50, "max_position_embeddings": 16}
+
+
+def tiny(**options):
+    torch.manual_seed(0)
+    return BertModel(BertConfig(**SIZES, **options)).eval()
+
+
+@pytest.mark.parametrize(("batch", "length"), [(1, 1), (1, 9), (4, 16)])
+@pytest.mark.parametrize("padded", [False, True])
+@torch.no_grad()
+def test_the_numbers_are_the_same(batch, length, padded):
+    model = tiny()
+    ids = torch.randint(50, (batch, length))
+    mask = torch.ones_like(ids)
+    if padded:
+        mask[:, length // 2 + 1 :] = 0
+    expected = model(input_ids=ids, attention_mask=mask).last_hidden_state
+    found = LeanBert.of(model)(ids, mask.bool())
+    torch.testing.assert_close(found[mask.bool()], expected[mask.bool()], rtol=1e-4, atol=1e-5)
+
+
+def test_other_models_have_none():
+    assert LeanBert.of(tiny(hidden_act="relu")) is None
+    assert LeanBert.of(tiny(is_decoder=True)) is None
+    other = DistilBertConfig(dim=24, n_heads=3, n_layers=1, hidden_dim=40, vocab_size=50)
+    assert LeanBert.of(DistilBertModel(other)) is None
