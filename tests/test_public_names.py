@@ -103,7 +103,23 @@ NAMES = {
         "relation_categories",
         "train_embedding",
     ],
-    "kgraft.link": ["Link", "Linker", "Scored"],
+    "kgraft.link": [
+        "Annotated",
+        "Link",
+        "LinkConfig",
+        "LinkModel",
+        "LinkSettings",
+        "Linker",
+        "Report",
+        "Scored",
+        "annotate",
+        "export_linker",
+        "graph_texts",
+        "read_annotated",
+        "report",
+        "split_texts",
+        "train_linker",
+    ],
 }
 HEAVY = ("torch", "transformers", "pyarrow", "numpy", "pandas")
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from kgraft.cli.link import print_links
+from kgraft.cli.link.text import print_links
 from kgraft.graph import Graph
 from kgraft.link import Linker
 
 SENTENCES = (
     "The river rises north of Atlanta and leaves Georgia at Savannah.",
     "The British scientist took the train from London to Cambridge, and paid in pounds.",
-    "Deutschland, Allemagne, ドイツ: one country. Swiss people speak German too.",
+    "In 東京 they paid in yen, in Köln in euros. Swiss people speak German too.",
 )
 
 

@@ -14,6 +14,7 @@ from kgraft.cli import app
 
 COMMANDS = ["graph", "link", *(f"graph {name}" for name in ("import", "info", "show", "search"))]
 COMMANDS += ["graph export", "graph check"]
+COMMANDS += [f"link {name}" for name in ("text", "train", "eval", "export")]
 MAIN = [sys.executable, "-c", "from kgraft.cli import main; main()"]
 
 
@@ -36,7 +37,8 @@ def test_every_command_has_help(command, flag):
 
 @pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"graph", "graph check"}))
 def test_help_has_an_example_of_the_command(command):
-    assert f"kgraft {command} " in run(*command.split(), "--help").output.partition("Example")[2]
+    examples = run(*command.split(), "--help").output.partition("Example")[2]
+    assert f"kgraft {command.removesuffix(' text')} " in examples
 
 
 def test_the_version():

@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 app.add_typer(graph.app, name="graph")
 app.add_typer(embed.app, name="embed")
-app.command("link")(link.link)
+app.add_typer(link.app, name="link")
 
 
 def _version(wanted: bool) -> None:

@@ -1,40 +1,175 @@
-"""How the encoder reads a text at each of its mentions: one vector a mention, one pass a text."""
+"""Reading: texts in, out the spans that are worth a closer look, with what the model sees there.
+
+A span is proposed where its log-odds of being a mention are not hopeless, more readily so where it
+is a name of the graph. All work is linear in the length of the text: spans have few tokens, and a
+window keeps some in proportion to its length.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
 import numpy as np
 import torch
+from torch import Tensor
 
-from kgraft.text import Encoder
+from kgraft.graph.adjacency import expand
+from kgraft.link.model import Read
+from kgraft.link.names import Named
+from kgraft.link.spans import allowed_spans, logits_at, span_logits, span_means
+from kgraft.text import Places, Windows, length_batches
 
-NEARNESS = 3.0  # tokens after which the weight of the context has fallen to 1/e
+FLOOR = -3.0  # log-odds of a span that is worth a look
+NAMED_FLOOR = -6.0  # and of one that is a name
+FEWEST, SHARE = 6, 0.3  # spans a window keeps: some, and more the longer it is
+BUDGET = 2048  # padded tokens a batch
 
 
-def read_mentions(encoder: Encoder, text: str, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Return a unit vector for each span of characters, (M, D).
+class Reader(Protocol):
+    """What reads batches of windows: the model itself, or an exported form of it."""
 
-    It is the mean of the token vectors h of its window, weighted by their distance d in tokens
-    from the span:  c = Σ_t exp(-d_t / NEARNESS) h_t / ‖…‖, with d = 0 inside the span. A span that
-    the tokenizer dropped gets zeros.
+    longest: int  # tokens of a mention
+
+    def read(self, ids: np.ndarray, mask: np.ndarray) -> Read:
+        """Read token ids and mask, (B, L) each."""
+        ...
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Spans with what the model sees there."""
+
+    places: Places  # columns first to last (exclusive) of windows
+    logits: Tensor  # (S,) log-odds of being a mention
+    vectors: Tensor  # (S, D)
+
+    def __len__(self) -> int:
+        return len(self.places.window)
+
+    @property
+    def likely(self) -> np.ndarray:
+        """Which spans are mentions by their own right, not just because they are names, (S,)."""
+        return (self.logits > FLOOR).numpy()
+
+    def take(self, rows: np.ndarray) -> Spans:
+        """Return some of the spans."""
+        which = torch.from_numpy(rows)
+        return Spans(_some(self.places, rows), self.logits[which], self.vectors[which])
+
+
+def _some(places: Places, rows: np.ndarray) -> Places:
+    return Places(*(column[rows] for column in places))
+
+
+def locate(windows: Windows, named: Named, start: np.ndarray, end: np.ndarray) -> Places:
+    """Return the places of spans of positions; where there is none, the window is -1."""
+    text = named.text_of(start)
+    return windows.locate(text, start - named.bounds[text], end - named.bounds[text])
+
+
+def positions(windows: Windows, named: Named, places: Places) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions start:end of spans."""
+    start, end = windows.characters(*places)
+    shift = named.bounds[windows.text[places.window]]
+    return start + shift, end + shift
+
+
+def read_spans(
+    reader: Reader, windows: Windows, named: Named, *, always: Places | None = None
+) -> Spans:
+    """Read windows and propose spans, each once, ordered by where they begin and end.
+
+    Those of `always`, in order of the window and none longer than the reader's longest, are
+    proposed in any case.
     """
-    windows = encoder.windows([text])
-    places = windows.locate(np.zeros_like(start), start, end)
-    read = np.zeros((len(start), encoder.dimension), np.float32)
-    for batch in encoder.encode_tokens(windows):
-        row_of = {int(window): row for row, window in enumerate(batch.windows)}
-        here = np.array([m for m, window in enumerate(places.window) if int(window) in row_of], int)
-        if here.size:
-            row = [row_of[int(window)] for window in places.window[here]]
-            weights = _weights(places.first[here], places.last[here], batch.vectors.shape[1])
-            weights = weights.to(batch.vectors.device) * batch.mask[row]  # (m, L)
-            context = torch.einsum("ml,mld->md", weights, batch.vectors[row])
-            read[here] = torch.nn.functional.normalize(context, dim=1).cpu().numpy()
-    return read
+    begins, ends = word_edges(windows, named)
+    names = _in_order(_short(locate(windows, named, named.start, named.end), reader.longest))
+
+    def propose(numbers: np.ndarray, read: Read) -> Places:
+        logits = span_logits(read.marks, reader.longest)  # (B, L, longest)
+        at_words = word_spans(windows, numbers, begins, ends, reader.longest)
+        logits = logits.masked_fill(~at_words, -torch.inf)
+        kept = max(FEWEST, int(SHARE * logits.shape[1]))
+        likely = _likeliest(logits, kept)
+        row, which = among(names.window, numbers)
+        first, more = names.first[which], names.last[which] - names.first[which] - 1
+        hopeful = logits[row, first, more].numpy() > NAMED_FLOOR
+        flat = np.ravel_multi_index((row, first, more), logits.shape)[hopeful]
+        flat = np.union1d(likely, flat)
+        if always is not None:
+            row, which = among(always.window, numbers)
+            at = (row, always.first[which], always.last[which] - always.first[which] - 1)
+            flat = np.union1d(flat, np.ravel_multi_index(at, logits.shape))
+        row, first, more = np.unravel_index(flat, logits.shape)
+        places = Places(numbers[row], first, first + more + 1)
+        return _some(places, windows.at_home(*places))
+
+    spans = _read(reader, windows, propose)
+    return spans.take(np.lexsort(positions(windows, named, spans.places)[::-1]))
 
 
-def _weights(first: np.ndarray, last: np.ndarray, length: int) -> torch.Tensor:
-    """Return exp(-distance / NEARNESS) of every column from each span first:last, (M, L)."""
-    column = np.arange(length)
-    before, behind = first[:, None] - column, column - last[:, None] + 1
-    distance = np.maximum(0, np.maximum(before, behind))
-    return torch.from_numpy(np.exp(-distance / NEARNESS).astype(np.float32))
+def read_given(reader: Reader, windows: Windows, places: Places) -> Spans:
+    """Read windows at given spans, which keep their order."""
+    given = _in_order(places)
+    spans = _read(reader, windows, lambda numbers, _: _some(given, among(given.window, numbers)[1]))
+    found, wanted = (np.lexsort(columns[::-1]) for columns in (spans.places, places))
+    order = np.empty(len(wanted), np.int64)
+    order[wanted] = found
+    return spans.take(order)
+
+
+def word_edges(windows: Windows, named: Named) -> tuple[np.ndarray, np.ndarray]:
+    """Return which tokens begin a word, and which end one: (T,) bool each."""
+    tokens = windows.tokens
+    text = np.repeat(np.arange(len(tokens.bounds) - 1), np.diff(tokens.bounds))
+    shift = named.bounds[text] - windows.offsets.bounds[text]
+    begins = np.isin(windows.offsets.starts + shift, named.word_starts)
+    return begins, np.isin(windows.offsets.ends + shift, named.word_ends)
+
+
+def word_spans(
+    windows: Windows, numbers: np.ndarray, begins: np.ndarray, ends: np.ndarray, longest: int
+) -> Tensor:
+    """Return which spans of some windows begin and end at words, (B, L, longest)."""
+    first, last = (windows.spread(side, numbers, fill=False) for side in (begins, ends))
+    return allowed_spans(torch.from_numpy(first), torch.from_numpy(last), longest)
+
+
+def _short(places: Places, longest: int) -> Places:
+    return _some(places, (places.window >= 0) & (places.last - places.first <= longest))
+
+
+def _in_order(places: Places) -> Places:
+    return _some(places, np.argsort(places.window, kind="stable"))
+
+
+def among(window: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return for the spans in some windows: the row of the window, and which span; sorted input."""
+    return expand(np.searchsorted(window, numbers), np.searchsorted(window, numbers, side="right"))
+
+
+def _likeliest(logits: Tensor, kept: int) -> np.ndarray:
+    """Return the flat places of each row's likeliest spans, if they are above the floor."""
+    rows = logits.flatten(1)
+    best, place = rows.topk(min(kept, rows.shape[1]), dim=1)
+    row, column = torch.nonzero(best > FLOOR, as_tuple=True)
+    return (row * rows.shape[1] + place[row, column]).numpy()
+
+
+def _read(reader: Reader, windows: Windows, choose: Callable[[np.ndarray, Read], Places]) -> Spans:
+    """Read all windows, and look at the spans that are chosen in each batch."""
+    parts = []
+    for numbers in length_batches(windows.lengths, BUDGET):
+        read = reader.read(*windows.padded(numbers))
+        places = choose(numbers, read)
+        row_of = np.argsort(numbers)[np.searchsorted(np.sort(numbers), places.window)]
+        where = tuple(map(torch.from_numpy, (row_of, places.first, places.last)))
+        parts.append(Spans(places, logits_at(read.marks, *where), span_means(read.vectors, *where)))
+    columns = zip(*(part.places for part in parts), strict=True)
+    return Spans(
+        Places(*map(np.concatenate, columns)),
+        torch.cat([part.logits for part in parts]),
+        torch.cat([part.vectors for part in parts]),
+    )

@@ -1,47 +1,53 @@
-"""`kgraft link`: find the entities of a graph in a text."""
+"""`kgraft link TEXT`: find the entities of a graph in a text, or in a file of texts."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from kgraft.cli.output import AsJson, GraphOption, console, print_json
+from kgraft.cli.link.files import as_object, link_file
+from kgraft.cli.link.options import LinkModelOption, Threshold
+from kgraft.cli.output import AsJson, GraphOption, Quiet, console, print_json
 from kgraft.errors import BadInput
+from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from kgraft.graph import Graph
-    from kgraft.link import Link
+    from kgraft.link import Link, Linker
 
 SMALLEST = 0.005  # score of a runner-up that is worth a line
 ROOM = 36  # characters of a description in a table
 
 
-def link(
-    text: Annotated[str, typer.Argument(help="The text; '-' reads it from standard input.")],
-    graph: GraphOption = "world",
-    threshold: Annotated[
-        float,
-        typer.Option(min=0, max=1, help="Leave out links whose best candidate scores less."),
-    ] = 0.0,
-    any_case: Annotated[
-        bool, typer.Option("--any-case", help="Take names in small letters too.")
-    ] = False,
-    encoder: Annotated[
-        str | None,
-        typer.Option(help="An encoder's folder or hub name, if not the built-in one."),
+def text(
+    text: Annotated[
+        str | None, typer.Argument(help="The text; '-' reads it from standard input.")
     ] = None,
+    graph: GraphOption = "world",
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", "-f", help="Texts to link: JSON Lines with a text, or plain lines."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where the links of --file go, a line each.")
+    ] = None,
+    model: LinkModelOption = None,
+    threshold: Threshold = None,
     facts: Annotated[int, typer.Option(min=0, help="Facts to show of each entity.")] = 3,
+    quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the entities of a graph in a text and say which entity each name means there.
+    """Find the entities of a graph in a text and say which entity each mention means there.
 
-    Every link shows the candidates it was chosen from. A score is the probability of a candidate
-    among those of its mention; it does not say whether the words are meant as a name.
+    Every link shows the candidates it was chosen from. A score is the probability that the mention
+    is a link to the candidate, and not to another entity or to none. The first use of a graph reads
+    all its entities, once.
 
     Examples:
 
@@ -50,23 +56,36 @@ def link(
       kgraft link "Who founded Acme?" --graph company --json
 
       cat report.txt | kgraft link - --threshold 0.8
+
+      kgraft link --file docs.jsonl --out links.jsonl --graph company
     """
     from kgraft.graph import Graph
     from kgraft.link import Linker
-    from kgraft.text import Encoder
 
+    if (text is None) == (file is None):
+        raise BadInput("give a text, or --file with texts", remedy="kgraft link --help")
+    if out is not None and file is None:
+        raise BadInput("--out is for the links of --file", remedy="leave it out, or use --json")
     if text == "-":
         text = _standard_input()
-    if not text.strip():
+    if text is not None and not text.strip():
         raise BadInput("the text is empty", remedy="give some words to read")
     opened = Graph.open(graph)
-    links = Linker(opened, Encoder.load(encoder))(text, threshold=threshold, any_case=any_case)
+    with progress_bar(quiet) as progress:
+        linker = Linker(opened, model, progress=progress)
+        if file is not None:
+            link_file(linker, file, out, threshold=threshold, progress=progress)
+    if text is not None:
+        _show(linker, text, linker(text, threshold=threshold), facts=facts, as_json=as_json)
+
+
+def _show(linker: Linker, text: str, links: list[Link], *, facts: int, as_json: bool) -> None:
     if as_json:
-        print_json({"text": text, "links": [_as_object(link) for link in links]})
+        print_json({"text": text, "links": [as_object(link) for link in links]})
     elif links:
-        print_links(console(), opened, text, links, facts=facts)
+        print_links(console(), linker.graph, text, links, facts=facts)
     else:
-        console().print("no name of the graph was found")
+        console().print("no entity of the graph was found")
     if not links:
         raise typer.Exit(1)
 
@@ -77,30 +96,6 @@ def _standard_input() -> str:
     except UnicodeDecodeError as error:
         reason = f"standard input is not UTF-8 (byte {error.start + 1})"
         raise BadInput(reason, remedy="convert it: iconv -t UTF-8") from error
-
-
-def _as_object(link: Link) -> dict[str, object]:
-    candidates = [
-        {
-            "id": scored.entity.id,
-            "label": scored.entity.label,
-            "description": scored.entity.description,
-            "types": scored.entity.types,
-            "score": scored.score,
-            "prior": scored.prior,
-            "fit": scored.fit,
-        }
-        for scored in link.candidates
-    ]
-    return {
-        "start": link.start,
-        "end": link.end,
-        "surface": link.surface,
-        "id": link.entity.id,
-        "label": link.entity.label,
-        "score": link.score,
-        "candidates": candidates,
-    }
 
 
 def print_links(out: Console, graph: Graph, text: str, links: list[Link], *, facts: int) -> None:

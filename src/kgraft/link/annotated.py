@@ -1,0 +1,125 @@
+"""Annotated texts: JSON Lines of texts with their mentions and the entities they mean."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgraft.errors import BadInput, NotFound
+from kgraft.graph import Graph
+from kgraft.training import stream
+
+FORMAT = '{"text": "…", "mentions": [{"start": 0, "end": 5, "entity": "id"}]}'
+LARGEST = 1 << 31  # of the offsets that make sense
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """Texts and their mentions; a mention of an entity that the graph lacks has the number -1."""
+
+    texts: list[str]
+    text: np.ndarray  # (M,) int64, number of the text
+    start: np.ndarray  # (M,) int64
+    end: np.ndarray  # (M,) int64, exclusive
+    entity: np.ndarray  # (M,) int64, number in the graph
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def digest(self) -> str:
+        """Return a name for the texts and their marks: other ones have another."""
+        digest = hashlib.sha256("\0".join(self.texts).encode(errors="surrogatepass"))
+        for column in (self.text, self.start, self.end, self.entity):
+            digest.update(np.ascontiguousarray(column, np.int64).data)
+        return digest.hexdigest()[:16]
+
+    def part(self, numbers: np.ndarray) -> Annotated:
+        """Return some of the texts with their mentions, in the order given."""
+        new = np.full(len(self.texts), -1)
+        new[numbers] = np.arange(len(numbers))
+        kept = new[self.text] >= 0
+        text = new[self.text[kept]]
+        order = np.argsort(text, kind="stable")
+        columns = (self.start[kept], self.end[kept], self.entity[kept])
+        texts = [self.texts[number] for number in numbers]
+        return Annotated(texts, text[order], *(column[order] for column in columns))
+
+
+def joined(parts: Sequence[Annotated]) -> Annotated:
+    """Return several sets of texts as one."""
+    before = np.cumsum([0] + [len(part) for part in parts])
+    return Annotated(
+        [text for part in parts for text in part.texts],
+        np.concatenate([part.text + shift for part, shift in zip(parts, before, strict=False)]),
+        *(np.concatenate([getattr(part, n) for part in parts]) for n in ("start", "end", "entity")),
+    )
+
+
+def split_texts(data: Annotated, *, seed: int = 0) -> tuple[Annotated, Annotated]:
+    """Set a tenth of the texts apart, to choose by."""
+    order = stream(seed).permutation(len(data))
+    apart = max(len(data) // 10, 1)
+    return data.part(np.sort(order[apart:])), data.part(np.sort(order[:apart]))
+
+
+def annotate(graph: Graph, examples: Iterable[tuple[str, list[dict[str, Any]]]]) -> Annotated:
+    """Collect texts with mentions {start, end, entity id}."""
+    texts, rows, ids = [], [], []
+    for number, (text, mentions) in enumerate(examples):
+        texts.append(text)
+        rows += [(number, mention["start"], mention["end"]) for mention in mentions]
+        ids += [mention["entity"] for mention in mentions]
+    of_text, start, end = np.array(rows, np.int64).reshape(-1, 3).T
+    return Annotated(texts, of_text, start, end, graph.numbers_of(ids))
+
+
+def read_annotated(path: str | Path, graph: Graph) -> Annotated:
+    """Read a file of annotated texts, plain or .gz; a bad line is refused with its number."""
+    data = annotate(graph, _examples(Path(path)))
+    if not len(data):
+        raise BadInput("holds no text", file=str(path), remedy=f"write {FORMAT}")
+    return data
+
+
+def _examples(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    for number, line in _lines(path):
+        try:
+            example = json.loads(line)
+            text, mentions = example["text"], example["mentions"]
+            for mention in mentions:
+                _check(mention)
+            if not isinstance(text, str):
+                raise TypeError("its text is no string")
+        except (ValueError, KeyError, TypeError) as error:
+            reason = f"no annotated text ({type(error).__name__}: {error})"
+            raise BadInput(reason, file=str(path), line=number, remedy=f"write {FORMAT}") from error
+        yield text, mentions
+
+
+def _check(mention: dict[str, Any]) -> None:
+    sides = mention["start"], mention["end"]
+    if not all(type(side) is int and abs(side) < LARGEST for side in sides):
+        raise TypeError("start and end of a mention are whole numbers")
+    if not isinstance(mention["entity"], str):
+        raise TypeError("the entity of a mention is an id")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    if not path.is_file():
+        raise NotFound(f"no file {path}; give JSON Lines like {FORMAT}")
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as file:
+        try:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield number, line
+        except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
+            raise BadInput(f"cannot be read ({error})", file=str(path)) from error

@@ -1,0 +1,132 @@
+"""The link model for ONNX Runtime: weights of a byte each, the fast path on a processor.
+
+The exported file lies beside the model's own, with what the bytes cost in F1 on validation texts;
+a linker uses it where that is little.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+from torch import nn
+
+from kgraft.errors import BadInput, MissingExtra, need
+from kgraft.link.model import LinkModel, Read
+from kgraft.storage import new_file
+
+FILE, COST = "model.int8.onnx", "model.int8.json"
+AFFORDABLE = 0.005  # of F1, that the fast path may cost
+EXTRA = "onnx"
+_QUANTISED = ["MatMul", "Gemm", "Gather"]  # matrices, and the table of word vectors
+
+
+class OnnxReader:
+    """Reads windows with an exported model."""
+
+    def __init__(self, file: Path, longest: int) -> None:
+        runtime = need("onnxruntime", EXTRA)
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = torch.get_num_threads()
+        self.longest = longest
+        try:
+            self._session = runtime.InferenceSession(str(file), options)
+        except Exception as error:  # its errors share no base class of their own
+            raise BadInput(f"is no exported link model ({error})", file=str(file)) from error
+
+    def read(self, ids: np.ndarray, mask: np.ndarray) -> Read:
+        """Read token ids and mask, (B, L) each."""
+        given = {"input_ids": ids, "attention_mask": mask.astype(np.int64)}
+        marks, vectors = self._session.run(None, given)
+        return Read(torch.from_numpy(marks), torch.from_numpy(vectors))
+
+
+def export_model(model: LinkModel, folder: Path) -> Path:
+    """Write a merged model as int8 ONNX into a folder, and return the file."""
+    need("onnxscript", EXTRA)
+    quantization = need("onnxruntime.quantization", EXTRA)
+    with TemporaryDirectory() as room, _quiet():
+        plain = Path(room) / "model.onnx"
+        _export(model, plain)
+        with new_file(folder / FILE) as partial:
+            quantization.quantize_dynamic(
+                plain,
+                partial,
+                per_channel=True,
+                reduce_range=True,  # 7 bits: processors without VNNI add up in 16, and saturate
+                op_types_to_quantize=_QUANTISED,
+            )
+    return folder / FILE
+
+
+def record_cost(folder: Path, *, plain: float, fast: float) -> float:
+    """Note the weak F1 of the model and of its exported form; return what the latter costs."""
+    cost = {"weak_f1": plain, "int8_weak_f1": fast, "cost": plain - fast}
+    with new_file(folder / COST) as partial:
+        partial.write_text(json.dumps(cost, indent=1) + "\n", "utf-8")
+    return plain - fast
+
+
+def fast_reader(folder: Path, longest: int) -> OnnxReader | None:
+    """Return the exported form of a model, where there is one that costs little and can be run."""
+    try:
+        cost = float(json.loads((folder / COST).read_text("utf-8"))["cost"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if cost > AFFORDABLE or not (folder / FILE).is_file():
+        return None
+    try:
+        return OnnxReader(folder / FILE, longest)
+    except MissingExtra:
+        return None
+
+
+class _Outputs(nn.Module):
+    """The model with a plain tuple for its output."""
+
+    def __init__(self, model: LinkModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        read = self.model(input_ids, attention_mask)
+        return read.marks, read.vectors
+
+
+def _export(model: LinkModel, file: Path) -> None:
+    ids = torch.ones(2, 8, dtype=torch.int64)
+    most = model.encoder.max_length
+    shape = {0: torch.export.Dim("batch", max=1 << 16), 1: torch.export.Dim("length", max=most)}
+    torch.onnx.export(
+        _Outputs(model).eval(),
+        (ids, torch.ones_like(ids)),
+        file,
+        dynamo=True,
+        input_names=["input_ids", "attention_mask"],
+        output_names=["marks", "vectors"],
+        dynamic_shapes={"input_ids": shape, "attention_mask": shape},
+        external_data=False,
+        verbose=False,
+    )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the exporters from telling what they skip."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)

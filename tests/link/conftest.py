@@ -1,0 +1,81 @@
+"""One tiny graph, encoder, model and linker for all tests of this folder."""
+
+import pytest
+from tests.link.tiny import apart, build, disturbed, examples, link_model, write_encoder
+
+from kgraft.link.annotated import annotate
+from kgraft.link.knowledge import Knowledge
+from kgraft.link.linker import Linker
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory):
+    """Where vectors and indexes are kept."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _apart(cache):
+    with apart(cache):
+        yield
+
+
+@pytest.fixture(scope="session")
+def graph(tmp_path_factory):
+    """Thirty entities, three of them called Paris."""
+    return build(tmp_path_factory.mktemp("graph") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def nothing(graph, tmp_path_factory):
+    """A graph from which every entity was taken out."""
+    everything = graph.entities["id"].to_pylist()
+    return graph.without(tmp_path_factory.mktemp("nothing") / "graph", entities=everything)
+
+
+@pytest.fixture(scope="session")
+def encoder_folder(tmp_path_factory):
+    """An encoder of two layers and 48 dimensions."""
+    return write_encoder(tmp_path_factory.mktemp("encoder") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def model(encoder_folder):
+    """An untrained model, not to be changed."""
+    return link_model(encoder_folder).requires_grad_(False)
+
+
+@pytest.fixture(scope="module")
+def knowledge(graph, model):
+    """What the linker knows of the graph, not to be changed."""
+    return Knowledge.of(graph, model)
+
+
+@pytest.fixture(scope="module")
+def linker(graph, model):
+    """A linker with an untrained model, not to be changed."""
+    return Linker(graph, model)
+
+
+@pytest.fixture
+def by_name(graph, encoder_folder):
+    """A linker of one's own, for which names decide."""
+    return Linker(graph, link_model(encoder_folder, names_decide=True))
+
+
+@pytest.fixture(scope="session")
+def marked_texts(graph):
+    """Forty texts with their mentions."""
+    return annotate(graph, examples())
+
+
+@pytest.fixture(scope="session")
+def exported(encoder_folder, tmp_path_factory):
+    """A folder with a model and its exported form."""
+    from kgraft.link.onnx import FILE, export_model
+
+    folder = tmp_path_factory.mktemp("exported")
+    model = disturbed(link_model(encoder_folder))
+    model.save_pretrained(folder)
+    assert export_model(model.merge(), folder) == folder / FILE
+    return folder
