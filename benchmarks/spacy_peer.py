@@ -1,0 +1,102 @@
+"""spaCy's entity linking on the same texts, names and entity vectors, as a peer."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from kgraft.graph import Graph
+from kgraft.link.annotated import Annotated
+from kgraft.link.knowledge import text_vectors
+from kgraft.link.score import Found, figures, match
+from kgraft.vectors import TextVectors
+
+EPOCHS = 12
+BATCH = 32
+LABEL = "ENTITY"
+SEED = 0
+
+
+def spacy_links(graph: Graph, train: Annotated, dev: Annotated, test: Annotated) -> Found:
+    """Train spaCy's recogniser and linker on `train`, keep the best on `dev`, link `test`."""
+    import spacy
+    from spacy.training import Example
+
+    random.seed(SEED)
+    nlp: Any = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("ner").add_label(LABEL)
+    linker = nlp.add_pipe("entity_linker", config={"incl_context": True, "incl_prior": True})
+    ids, vectors = graph.entities["id"].to_pylist(), text_vectors(graph, None)
+    examples = [
+        Example.from_dict(nlp.make_doc(text), _marks(train, number, ids))
+        for number, text in enumerate(train.texts)
+    ]
+    examples = [e for e in examples if len(e.reference.ents)]
+    nlp.get_pipe("ner").initialize(lambda: examples[:100], nlp=nlp)
+    linker.initialize(
+        lambda: examples[:100], nlp=nlp, kb_loader=lambda vocab: _base(vocab, graph, vectors)
+    )
+    optimiser = nlp.create_optimizer()
+    best, kept = -1.0, None
+    for _ in range(EPOCHS):
+        random.shuffle(examples)
+        for first in range(0, len(examples), BATCH):
+            nlp.update(
+                examples[first : first + BATCH], sgd=optimiser, annotates=["sentencizer", "ner"]
+            )
+        hits = _hits(_found(nlp, graph, dev), dev)
+        if hits > best:
+            best, kept = hits, nlp.to_bytes(exclude=["entity_linker"])
+    if kept is not None:
+        nlp.from_bytes(kept, exclude=["entity_linker"])
+    return _found(nlp, graph, test)
+
+
+def _marks(data: Annotated, number: int, ids: list[str]) -> dict[str, object]:
+    spans, links = [], {}
+    for row in np.flatnonzero(data.text == number).tolist():
+        span = (int(data.start[row]), int(data.end[row]))
+        if data.entity[row] >= 0 and 0 <= span[0] < span[1] <= len(data.texts[number]):
+            spans.append((*span, LABEL))
+            links[span] = {ids[data.entity[row]]: 1.0}
+    return {"entities": spans, "links": links}
+
+
+def _base(vocab: Any, graph: Graph, vectors: TextVectors) -> Any:  # noqa: ANN401
+    """Return a knowledge base of all entities and their names."""
+    from spacy.kb import InMemoryLookupKB
+
+    base = InMemoryLookupKB(vocab, entity_vector_length=vectors.dimension)
+    ids = graph.entities["id"].to_pylist()
+    rows = [row for block in vectors.chunks() for row in block.tolist()]
+    base.set_entities(ids, [1.0] * len(ids), rows)
+    named: dict[str, dict[str, float]] = defaultdict(dict)
+    aliases = graph.entities["aliases"].to_pylist()
+    for number, label in enumerate(graph.entities["label"].to_pylist()):
+        for name in {label.lower(), *(alias.lower() for alias in aliases[number])}:
+            for candidate in graph.candidates(name)[:10]:
+                named[name][candidate.entity.id] = candidate.prior
+    for name, priors in named.items():
+        total = max(sum(priors.values()), 1.0)
+        base.add_alias(name, list(priors), [prior / total for prior in priors.values()])
+    return base
+
+
+def _found(nlp: Any, graph: Graph, data: Annotated) -> Found:  # noqa: ANN401
+    rows = []
+    for number, doc in enumerate(nlp.pipe(data.texts)):
+        rows += [(number, e.start_char, e.end_char, e.kb_id_) for e in doc.ents]
+    text, start, end, ids = zip(*rows, strict=True) if rows else ((), (), (), ())
+    entity = graph.numbers_of([i if i != "NIL" else "" for i in ids])
+    known = np.flatnonzero(entity >= 0)
+    texts, starts, ends = (np.array(c, np.int64)[known] for c in (text, start, end))
+    sure, entity = np.ones(len(known), bool), entity[known]
+    return Found(texts, starts, ends, entity, sure.astype(float), sure, entity[:, None])
+
+
+def _hits(links: Found, marked: Annotated) -> float:
+    return figures(match(links, marked), np.ones(len(links.text), bool))["weak_f1"]
