@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ class Processes:
             return cls()
         accelerate = need("accelerate", "accelerate")
         state = accelerate.PartialState(cpu=not torch.cuda.is_available())
+        atexit.register(_part)
         return cls(state.process_index, state.num_processes, state.device)
 
     @property
@@ -79,3 +81,9 @@ class Processes:
         """Return when all processes have come here."""
         if self.count > 1:
             dist.barrier()
+
+
+def _part() -> None:
+    """Leave the others in order: a process that ends with its threads still talking may abort."""
+    if dist.is_initialized():
+        dist.destroy_process_group()
