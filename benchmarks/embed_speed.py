@@ -15,8 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
@@ -40,7 +39,7 @@ from benchmarks.embed_ours import (
     settings_of,
     some_of,
 )
-from benchmarks.harness import RESULTS, ROOT, Benchmark, Goal, shared_data
+from benchmarks.harness import RESULTS, ROOT, Benchmark, Goal, seconds, shared_data
 from benchmarks.pykeen_peer import RANK_BATCHES, Peer, filter_triples, pykeen
 from kgraft.embed.data import TrainingData
 from kgraft.embed.embedding import Embedding
@@ -116,13 +115,6 @@ def compare(run: Benchmark, name: str, ours: Sequence[float], theirs: Sequence[f
     ratios, ratio = versus(ours, theirs)
     run.figure(name, ratios, value=ratio)
     return ratio
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """Return how long a piece of work takes."""
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 # Training

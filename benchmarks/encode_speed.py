@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import statistics
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import numpy as np
 import torch
 from transformers import BatchEncoding
 
-from benchmarks.harness import RESULTS, Benchmark
+from benchmarks.harness import RESULTS, Benchmark, seconds
 from kgraft.text import Encoder, length_batches
 
 SEED = 0
@@ -62,13 +61,6 @@ def plain(encoder: Encoder, batches: Iterable[tuple[np.ndarray, BatchEncoding]])
             rows.append(numbers)
             vectors.append(torch.nn.functional.normalize(mean).numpy())
     return np.concatenate(vectors)[np.argsort(np.concatenate(rows))]
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """Return how long a piece of work takes."""
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def measure(

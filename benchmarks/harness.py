@@ -10,7 +10,7 @@ import statistics
 import sys
 import time
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -140,6 +140,13 @@ def shared_data() -> Path | None:
         return folder
     print(f"skipped: no data at {folder}; set KGRAFT_DATA to its folder", file=sys.stderr)
     return None
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long a piece of work takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
 
 
 def machine() -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +12,7 @@ import pyarrow as pa
 import torch
 from tools.train_linker import wikidata
 
-from benchmarks.harness import Benchmark, Goal, shared_data
+from benchmarks.harness import Benchmark, Goal, seconds, shared_data
 from kgraft.graph import Graph
 from kgraft.link import Linker, read_annotated
 from kgraft.link.knowledge import Knowledge
@@ -71,13 +70,6 @@ def main() -> None:
         _documents(run, linker, data, graph)
         _added(run, linker, encoder)
         _million(run, linker, encoder, questions)
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """Return how long a piece of work takes."""
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def _turns(*paths: Callable[[], object]) -> list[list[float]]:

@@ -19,13 +19,8 @@ from kgraft.measure.ranking import PROTOCOL
 from kgraft.progress import Progress
 from kgraft.storage import new_folder, refuse_existing
 from kgraft.training import Epoch, Processes, Schedule, train
-from kgraft.training.folder import RunFolder
+from kgraft.training.folder import RunFolder, run_folder
 from kgraft.vectors import VECTORS, write_table_vectors
-
-
-def run_folder(out: Path) -> Path:
-    """Return where a training keeps its checkpoints and log until its vectors are whole."""
-    return out.with_name(f"{out.name}.training")
 
 
 def train_embedding(

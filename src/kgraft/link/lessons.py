@@ -55,15 +55,15 @@ class Marked:
         gold = locate(windows, named, data.start[sound] + shift, data.end[sound] + shift)
         kept = (gold.window >= 0) & (gold.last - gold.first <= model.longest)
         entity = data.entity[sound][kept]
-        gold, entity = _by_window(_some(gold, kept), entity)
+        gold, entity = _by_window(gold.take(kept), entity)
         names = locate(windows, named, named.start, named.end)
         fits = (names.window >= 0) & (names.last - names.first <= model.longest)
         best = named.entity[named.candidates[:-1]][fits]
         weight = np.where(knowledge.facts[best, 0] > 0, unmarked.name, unmarked.word)
-        names, weight = _by_window(_some(names, fits), weight.astype(np.float32))
+        names, weight = _by_window(names.take(fits), weight.astype(np.float32))
         free = ~_touching(names, gold)
         edges = word_edges(windows, named)
-        return cls(windows, named, *edges, gold, entity, _some(names, free), weight[free])
+        return cls(windows, named, *edges, gold, entity, names.take(free), weight[free])
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def find_lessons(model: LinkModel, knowledge: Knowledge, marked: Marked) -> Less
     searched = spans.likely | (meant >= 0)
     candidates = knowledge.candidates(marked.named, rows, spans.vectors, searched)
     order = np.argsort(spans.places.window, kind="stable")
-    places = _some(spans.places, order)
+    places = spans.places.take(order)
     columns = (candidates.entity[order], candidates.prior[order], meant[order])
     entity, prior, gold = _with_gold(*columns)
     weight = np.ones(len(order), np.float32)
@@ -130,13 +130,9 @@ def _with_gold(
     return entity, prior, gold
 
 
-def _some(places: Places, rows: np.ndarray) -> Places:
-    return Places(*(column[rows] for column in places))
-
-
 def _by_window(places: Places, values: np.ndarray) -> tuple[Places, np.ndarray]:
     order = np.lexsort(places[::-1])
-    return _some(places, order), values[order]
+    return places.take(order), values[order]
 
 
 def _keys(places: Places) -> np.ndarray:

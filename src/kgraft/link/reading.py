@@ -56,11 +56,7 @@ class Spans:
     def take(self, rows: np.ndarray) -> Spans:
         """Return some of the spans."""
         which = torch.from_numpy(rows)
-        return Spans(_some(self.places, rows), self.logits[which], self.vectors[which])
-
-
-def _some(places: Places, rows: np.ndarray) -> Places:
-    return Places(*(column[rows] for column in places))
+        return Spans(self.places.take(rows), self.logits[which], self.vectors[which])
 
 
 def locate(windows: Windows, named: Named, start: np.ndarray, end: np.ndarray) -> Places:
@@ -104,7 +100,7 @@ def read_spans(
             flat = np.union1d(flat, np.ravel_multi_index(at, logits.shape))
         row, first, more = np.unravel_index(flat, logits.shape)
         places = Places(numbers[row], first, first + more + 1)
-        return _some(places, windows.at_home(*places))
+        return places.take(windows.at_home(*places))
 
     spans = _read(reader, windows, propose)
     return spans.take(np.lexsort(positions(windows, named, spans.places)[::-1]))
@@ -113,7 +109,7 @@ def read_spans(
 def read_given(reader: Reader, windows: Windows, places: Places) -> Spans:
     """Read windows at given spans, which keep their order."""
     given = _in_order(places)
-    spans = _read(reader, windows, lambda numbers, _: _some(given, among(given.window, numbers)[1]))
+    spans = _read(reader, windows, lambda numbers, _: given.take(among(given.window, numbers)[1]))
     found, wanted = (np.lexsort(columns[::-1]) for columns in (spans.places, places))
     order = np.empty(len(wanted), np.int64)
     order[wanted] = found
@@ -138,11 +134,11 @@ def word_spans(
 
 
 def _short(places: Places, longest: int) -> Places:
-    return _some(places, (places.window >= 0) & (places.last - places.first <= longest))
+    return places.take((places.window >= 0) & (places.last - places.first <= longest))
 
 
 def _in_order(places: Places) -> Places:
-    return _some(places, np.argsort(places.window, kind="stable"))
+    return places.take(np.argsort(places.window, kind="stable"))
 
 
 def among(window: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -21,15 +21,10 @@ from kgraft.link.trainee import LinkTrainee
 from kgraft.progress import Progress
 from kgraft.storage import Kind, new_folder, refuse_existing
 from kgraft.training import Epoch, Schedule, stream, train
-from kgraft.training.folder import RunFolder
+from kgraft.training.folder import RunFolder, run_folder
 
 LINKER = Kind("link model", "config.json")
 _PARTS = 2  # what a stream of random numbers is for
-
-
-def run_folder(out: Path) -> Path:
-    """Return where a training keeps its checkpoints and log until the model is whole."""
-    return out.with_name(f"{out.name}.training")
 
 
 def train_linker(

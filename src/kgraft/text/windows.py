@@ -27,6 +27,10 @@ class Places(NamedTuple):
     first: np.ndarray  # (S,) int64
     last: np.ndarray  # (S,) int64
 
+    def take(self, rows: np.ndarray) -> Places:
+        """Return the places of some spans."""
+        return Places(*(column[rows] for column in self))
+
 
 @dataclass(frozen=True)
 class Windows:

@@ -16,6 +16,11 @@ from kgraft.training.checkpoint import read_checkpoint, step_of
 ANEW = "name another folder, or pass --overwrite to begin anew"
 
 
+def run_folder(out: Path) -> Path:
+    """Return where a training keeps its checkpoints and log until what it makes is whole."""
+    return out.with_name(f"{out.name}.training")
+
+
 class RunFolder:
     """The files of one run and what may be done with them."""
 
