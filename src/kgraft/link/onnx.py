@@ -35,6 +35,7 @@ class OnnxReader:
         runtime = need("onnxruntime", EXTRA)
         options = runtime.SessionOptions()
         options.intra_op_num_threads = torch.get_num_threads()
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self.longest = longest
         try:
             self._session = runtime.InferenceSession(str(file), options)

@@ -23,6 +23,7 @@ from kgraft.text import Places, Windows, length_batches
 
 FLOOR = -3.0  # log-odds of a span that is worth a look
 NAMED_FLOOR = -6.0  # and of one that is a name
+SEARCHED = -1.0  # and of one whose vector is worth a search
 FEWEST, SHARE = 6, 0.3  # spans a window keeps: some, and more the longer it is
 BUDGET = 2048  # padded tokens a batch
 
@@ -51,7 +52,7 @@ class Spans:
     @property
     def likely(self) -> np.ndarray:
         """Which spans are mentions by their own right, not just because they are names, (S,)."""
-        return (self.logits > FLOOR).numpy()
+        return (self.logits > SEARCHED).numpy()
 
     def take(self, rows: np.ndarray) -> Spans:
         """Return some of the spans."""
