@@ -29,25 +29,6 @@ OF_ONE = (
     "{x} {r}",
     "tell me about {x}.",
     "when was {x} first mentioned?",
-    "what is the name of the {x} {w}?",
-    "what was the name of {x} {w}?",
-    "who is the {x} {w}?",
-    "who was {x}'s {w}?",
-    "what {w} did {x} have?",
-    "what kind of {w} is {x}?",
-    "when was the {x} {w}?",
-    "where is the {x} {w} in {n}?",
-    "what is {x} {w} called?",
-    "what {w} was {x} in?",
-    "how many {w} does {x} have?",
-    "who are the current {x} {w}?",
-    "when did {x} become a {w}?",
-    "what are some {x} {w}?",
-    "what to do in {x} this {w}?",
-    "what happened to {x}?",
-    "what is {x} famous for?",
-    "who does {x} play for {n}?",
-    "when did {x} start?",
 )
 OF_TWO = (
     "the {r} of {x} is {y}.",
@@ -59,17 +40,9 @@ OF_TWO = (
 )
 DESCRIBED = ("{x} is {d}.", "{d}: {x}", "{x}, {d}, was in the news.")
 UNDESCRIBED = ("who is {x}?", "what is {x}?", "where is {x}?", "what do you know about {x}?")
-NOUNS = tuple(
-    "book movie film song album team stadium school college state city country capital flag flower "
-    "river war battle king queen president governor mayor senator government money currency people "
-    "language religion music company name wife husband son daughter father mother brother sister "
-    "house home job career position award title game season series show character actor role club "
-    "party weekend time zone county airport map region island leader coach player captain children "
-    "family address number year date color symbol anthem bird mascot".split()
-)
 KIND = ("instance of", "is a", "type")  # labels of the relation that says what a thing is
 # Shares of what is drawn
-ASKED, TWO, SMALL, DESCRIPTION = 0.5, 0.25, 0.6, 0.07
+ASKED, TWO, SMALL, DESCRIPTION = 0.7, 0.4, 0.6, 0.1
 ALIAS, SHORT, BARE = 0.3, 0.12, 0.2
 YEARS = (1900, 2026)
 
@@ -123,7 +96,6 @@ class _Speaker:
             "xy": Said(f"{x.words} {y.words}", head.id),
             "r": Said(relation.label.replace("_", " ")),
             "n": Said(str(self.draw.integers(*YEARS))),
-            "w": Said(self._one_of(NOUNS)),
         }
         for mark, kind, number in zip("dc", kinds, numbers[2:], strict=True):
             if number >= 0 and kind.label:
