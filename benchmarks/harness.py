@@ -57,6 +57,12 @@ class Benchmark:
         if len(values) > 1:
             self.spread[name] = {"min": min(values), "max": max(values), "repeats": len(values)}
 
+    def ratio(self, name: str, above: Sequence[float], below: Sequence[float]) -> None:
+        """Record a ratio of medians of times that were taken in turns."""
+        each = [a / b for a, b in zip(above, below, strict=True)]
+        value = statistics.median(above) / statistics.median(below)
+        self.figure(name, each, value=round(value, 4))
+
     def __enter__(self) -> Benchmark:
         self._began = time.perf_counter()
         return self
@@ -147,6 +153,14 @@ def seconds(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
+
+
+def turns(*paths: Callable[[], object], repeats: int = 5) -> list[list[float]]:
+    """Let paths take turns after one round that is not counted, and return their seconds."""
+    for path in paths:
+        path()
+    rounds = [[seconds(path) for path in paths] for _ in range(repeats)]
+    return [list(times) for times in zip(*rounds, strict=True)]
 
 
 def machine() -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 import torch
 from tools.train_linker import wikidata
 
-from benchmarks.harness import Benchmark, Goal, seconds, shared_data
+from benchmarks.harness import Benchmark, Goal, seconds, shared_data, turns
 from kgraft.graph import Graph
 from kgraft.link import Linker, read_annotated
 from kgraft.link.knowledge import Knowledge
@@ -23,7 +23,6 @@ from kgraft.text import Encoder, length_batches
 from kgraft.vectors.index import EntityIndex
 
 BATCH = 64  # questions linked together
-REPEATS = 5
 WORDS = (100, 1_000, 10_000)
 MILLION = 1_000_000
 ADDED = 1_000
@@ -72,19 +71,6 @@ def main() -> None:
         _million(run, linker, encoder, questions)
 
 
-def _turns(*paths: Callable[[], object]) -> list[list[float]]:
-    """Let paths take turns after one round that is not counted, and return their seconds."""
-    for path in paths:
-        path()
-    rounds = [[seconds(path) for path in paths] for _ in range(REPEATS)]
-    return [list(times) for times in zip(*rounds, strict=True)]
-
-
-def _ratio(run: Benchmark, name: str, above: list[float], below: list[float]) -> None:
-    each = [a / b for a, b in zip(above, below, strict=True)]
-    run.figure(name, each, value=round(statistics.median(above) / statistics.median(below), 4))
-
-
 def _ready(encoder: Encoder, texts: Sequence[str]) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Return the inputs of the encoder for texts, in the batches that the linker reads."""
     windows = encoder.windows(texts)
@@ -105,11 +91,11 @@ def _batches(
 ) -> None:
     parts = [questions[first : first + BATCH] for first in range(0, len(questions), BATCH)]
     ready = [_ready(encoder, part) for part in parts]
-    linked, bare = _turns(
+    linked, bare = turns(
         lambda: [linker.link(part) for part in parts],
         lambda: [_bare(encoder, part) for part in ready],
     )
-    _ratio(run, name, linked, bare)
+    run.ratio(name, linked, bare)
     run.figure(f"{name}_questions_per_second", round(len(questions) / statistics.median(linked), 1))
 
 
@@ -121,7 +107,7 @@ def _singles(run: Benchmark, linker: Linker, encoder: Encoder, questions: list[s
     for question, inputs in zip(questions, ready, strict=True):
         above.append(min(seconds(lambda: linker(question)) for _ in range(3)))  # noqa: B023
         below.append(min(seconds(lambda: _bare(encoder, inputs)) for _ in range(3)))  # noqa: B023
-    _ratio(run, "single_vs_encoder", above, below)
+    run.ratio("single_vs_encoder", above, below)
     run.figure("single_milliseconds", round(statistics.median(above) * 1e3, 2))
 
 
@@ -137,19 +123,19 @@ def _onnx(run: Benchmark, linker: Linker, questions: list[str]) -> None:
             for part in parts:
                 linker.link(part)
 
-        slow_seconds, fast_seconds = _turns(lambda: work(plain), lambda: work(fast))
+        slow_seconds, fast_seconds = turns(lambda: work(plain), lambda: work(fast))
         linker.reader = plain
-    _ratio(run, "onnx_int8_speedup", slow_seconds, fast_seconds)
+    run.ratio("onnx_int8_speedup", slow_seconds, fast_seconds)
 
 
 def _documents(run: Benchmark, linker: Linker, data: Path, graph: Graph) -> None:
     texts = read_annotated(data / "corpus" / "wikipedia_linked.jsonl.gz", graph).texts
     words = " ".join(texts[:2000]).split()
     documents = [" ".join(words[:count]) for count in WORDS]
-    times = _turns(*[lambda d=document: linker(d) for document in documents])
+    times = turns(*[lambda d=document: linker(d) for document in documents])
     for count, each in zip(WORDS, times, strict=True):
         run.figure(f"seconds_{count}_words", round(statistics.median(each), 3))
-    _ratio(run, "length_scaling", times[2], [10 * t for t in times[1]])
+    run.ratio("length_scaling", times[2], [10 * t for t in times[1]])
 
 
 def _added(run: Benchmark, linker: Linker, encoder: Encoder) -> None:

@@ -11,8 +11,8 @@ from tools.train_linker import wikidata
 from benchmarks.harness import ROOT, Benchmark, Goal, shared_data
 from benchmarks.spacy_peer import spacy_links
 from kgraft.graph import Graph
+from kgraft.graph.annotated import Annotated
 from kgraft.link import LinkSettings, read_annotated, train_linker
-from kgraft.link.annotated import Annotated
 from kgraft.link.decode import choose
 from kgraft.link.evaluate import evaluate, find_links
 from kgraft.link.knowledge import Knowledge, text_vectors

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kgraft.graph import Graph
-from kgraft.link.annotated import Annotated
+from kgraft.graph.annotated import Annotated
 from kgraft.link.knowledge import text_vectors
 from kgraft.link.score import Found, figures, match
 from kgraft.vectors import TextVectors

@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.harness import ROOT, shared_data
 
 from kgraft.graph import Graph, build_graph, open_source
-from kgraft.link.annotated import Annotated, annotate, joined, read_annotated
+from kgraft.graph.annotated import Annotated, annotate, joined, read_annotated
 from kgraft.link.sentences import graph_texts
 from kgraft.link.settings import LinkSettings
 from kgraft.link.train import train_linker

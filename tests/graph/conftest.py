@@ -88,3 +88,11 @@ def small(tmp_path):
     By number, entity Q1 is 0 and so on; relations are P36, P131, P47; 10 of 12 triples are train.
     """
     return _make_graph(tmp_path, TRIPLES, ENTITIES, RELATIONS)
+
+
+@pytest.fixture(scope="session")
+def graph(tmp_path_factory):
+    """Thirty entities, three of them called Paris: those of the tests of linking."""
+    from tests.link.tiny import build
+
+    return build(tmp_path_factory.mktemp("graph") / "tiny")

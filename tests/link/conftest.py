@@ -3,7 +3,7 @@
 import pytest
 from tests.link.tiny import apart, build, disturbed, examples, link_model, write_encoder
 
-from kgraft.link.annotated import annotate
+from kgraft.graph.annotated import annotate
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.linker import Linker
 

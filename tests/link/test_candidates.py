@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from tests.link.tiny import build, some
 from torch.nn.functional import normalize
 
+from kgraft.graph.names import Names
 from kgraft.link.candidates import BY_NAME, BY_VECTOR, features_of, find_candidates, names_of
 from kgraft.link.facts import entity_facts
 from kgraft.link.model import FEATURES
-from kgraft.link.names import Names
 from kgraft.vectors.index import EntityIndex
 
 TEXT = "Paris, New York City, France and 東京: in euro"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.link.tiny import some
 
-from kgraft.link.annotated import Annotated
+from kgraft.graph.annotated import Annotated
 from kgraft.link.evaluate import THRESHOLDS, best_threshold, choose_links, evaluate, find_links
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.score import Found

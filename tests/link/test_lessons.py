@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.link.tiny import few
 
-from kgraft.link.annotated import Annotated, annotate
+from kgraft.graph.annotated import Annotated, annotate
 from kgraft.link.lessons import Lessons, Marked, Unmarked, find_lessons
 from kgraft.link.reading import positions
 

@@ -7,13 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.link.tiny import few, link_model
 
-from kgraft.link.names import Names
+from kgraft.graph.names import Names
 from kgraft.link.reading import (
     FEWEST,
     FLOOR,
     NAMED_FLOOR,
     SHARE,
-    locate,
     positions,
     read_given,
     read_spans,
@@ -83,7 +82,7 @@ def test_spans_begin_and_end_at_words_in_the_window_that_is_their_home(narrow, g
     assert set(found) <= all_at_words(windows, named, narrow.longest)
     assert (spans.places.last - spans.places.first <= narrow.longest).all()
     start, end = positions(windows, named, spans.places)
-    again = locate(windows, named, start, end)
+    again = windows.locate(*named.characters(start, end))
     assert all(np.array_equal(*pair) for pair in zip(again, spans.places, strict=True))
 
 
@@ -116,7 +115,7 @@ def test_some_spans_are_proposed_in_any_case(narrow, graph, monkeypatch):
     wanted = [(LONG.index("from"), LONG.index(" to")), (LONG.index("Pa"), LONG.index("Pa") + 5)]
     inside = LONG.index("rich,", 200)
     wanted.append((inside, inside + 4))
-    always = locate(windows, named, *np.array(wanted).T)
+    always = windows.locate(*named.characters(*np.array(wanted).T))
     always = Places(*(column[np.argsort(always.window)] for column in always))
     found = spans_of(windows, named, read_spans(narrow, windows, named, always=always))
     kept = spans_of(windows, named, read_given(narrow, windows, always))
@@ -152,7 +151,7 @@ def test_given_spans_keep_their_order_and_are_read_by_the_formula(narrow, graph,
     windows, named = prepared(narrow, graph, [LONG])
     start = np.array([begin for begin, _ in asked], np.int64)
     end = np.minimum(start + np.array([size for _, size in asked], np.int64), len(LONG))
-    places = locate(windows, named, start, end)
+    places = windows.locate(*named.characters(start, end))
     places = Places(*(column[places.window >= 0] for column in places))
     spans = read_given(narrow, windows, places)
     assert all(np.array_equal(*pair) for pair in zip(spans.places, places, strict=True))

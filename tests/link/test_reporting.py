@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.link.tiny import few
 
-from kgraft.link.annotated import Annotated, annotate
+from kgraft.graph.annotated import Annotated, annotate
 from kgraft.link.reporting import report
 from kgraft.link.score import Found
 

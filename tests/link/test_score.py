@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.link.tiny import some
 
-from kgraft.link.annotated import Annotated
+from kgraft.graph.annotated import Annotated
 from kgraft.link.score import Found, figures, match, overlapping
 
 SPAN = st.tuples(st.integers(0, 2), st.integers(0, 8), st.integers(1, 4), st.integers(0, 2))

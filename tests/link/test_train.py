@@ -15,8 +15,8 @@ from safetensors.torch import load_file
 from tests.link.tiny import examples
 
 from kgraft.errors import BadInput
+from kgraft.graph.annotated import Annotated, annotate, split_texts
 from kgraft.link import train as training
-from kgraft.link.annotated import Annotated, annotate, split_texts
 from kgraft.link.linker import Linker
 from kgraft.link.model import WEIGHTS, LinkModel
 from kgraft.link.settings import LinkSettings

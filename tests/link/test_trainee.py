@@ -5,7 +5,7 @@ import pytest
 import torch
 from tests.link.tiny import link_model
 
-from kgraft.link.annotated import Annotated
+from kgraft.graph.annotated import Annotated
 from kgraft.link.lessons import Marked, Unmarked
 from kgraft.link.reading import positions
 from kgraft.link.settings import LinkSettings
@@ -116,16 +116,6 @@ def test_dropout_comes_from_the_place_alone(make):
     assert torch.equal(torch.get_rng_state(), state)
     other = learn(make(settings=LinkSettings(**vars(QUICK) | {"seed": 1})), 2)
     assert other != one
-
-
-def test_the_rate_rises_over_a_tenth_and_falls_to_nearly_nothing(make):
-    trainee = make()
-    trainee.steps = 100
-    rates = [trainee._rate(place) / QUICK.learning_rate for place in range(100)]
-    assert rates[:3] == pytest.approx([0.1, 0.2 * 0.99, 0.3 * 0.98])
-    assert max(rates) == rates[9] == pytest.approx(0.91)
-    assert rates[50] == pytest.approx(0.5)
-    assert rates[-1] == pytest.approx(0.02)
 
 
 def test_targets_are_the_marks_and_weights_say_how_far_the_rest_counts(make):

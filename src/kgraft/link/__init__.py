@@ -1,6 +1,6 @@
 """Which entities a text speaks of: its mentions, their candidates, and the best of each."""
 
-from kgraft.link.annotated import Annotated, annotate, read_annotated, split_texts
+from kgraft.graph.annotated import Annotated, annotate, read_annotated, split_texts
 from kgraft.link.exporting import export_linker
 from kgraft.link.linker import Link, Linker, Scored
 from kgraft.link.model import LinkConfig, LinkModel

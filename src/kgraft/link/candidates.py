@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.link.names import Named
+from kgraft.graph.names import Named
 from kgraft.vectors.index import EntityIndex
 
 BY_NAME = 8  # candidates that share the name, likeliest first

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kgraft.link.annotated import Annotated
+from kgraft.graph.annotated import Annotated
 from kgraft.link.decode import choose, judge
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.model import LinkModel

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from kgraft.graph import Graph
-from kgraft.link.annotated import Annotated
+from kgraft.graph.annotated import Annotated
 from kgraft.link.evaluate import evaluate, find_links
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.onnx import AFFORDABLE, FILE, OnnxReader, export_model, record_cost

@@ -19,11 +19,11 @@ import torch
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph import Entity, Graph, build_graph
+from kgraft.graph.names import Named, Names
 from kgraft.graph.readers.tables import TablesSource
 from kgraft.link.candidates import Candidates, find_candidates
 from kgraft.link.facts import entity_facts
 from kgraft.link.model import POOLING, LinkModel
-from kgraft.link.names import Named, Names
 from kgraft.progress import Progress
 from kgraft.text import Encoder
 from kgraft.vectors import TextVectors

@@ -14,11 +14,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.link.annotated import Annotated
+from kgraft.graph.annotated import Annotated
+from kgraft.graph.names import Named
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.model import LinkModel
-from kgraft.link.names import Named
-from kgraft.link.reading import locate, positions, read_spans, word_edges
+from kgraft.link.reading import positions, read_spans, word_edges
 from kgraft.text import Places, Windows
 
 
@@ -51,12 +51,11 @@ class Marked:
         windows, named = model.encoder.windows(data.texts), knowledge.names.find(data.texts)
         sizes = np.diff(named.bounds)[data.text] - 1
         sound = (data.start >= 0) & (data.start < data.end) & (data.end <= sizes)
-        shift = named.bounds[data.text[sound]]
-        gold = locate(windows, named, data.start[sound] + shift, data.end[sound] + shift)
+        gold = windows.locate(data.text[sound], data.start[sound], data.end[sound])
         kept = (gold.window >= 0) & (gold.last - gold.first <= model.longest)
         entity = data.entity[sound][kept]
         gold, entity = _by_window(gold.take(kept), entity)
-        names = locate(windows, named, named.start, named.end)
+        names = windows.locate(*named.characters(named.start, named.end))
         fits = (names.window >= 0) & (names.last - names.first <= model.longest)
         best = named.entity[named.candidates[:-1]][fits]
         weight = np.where(knowledge.facts[best, 0] > 0, unmarked.name, unmarked.word)

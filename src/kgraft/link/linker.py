@@ -12,12 +12,12 @@ import numpy as np
 
 from kgraft.errors import BadInput
 from kgraft.graph import Entity, Graph
+from kgraft.graph.names import Named
 from kgraft.link.decode import Judged, choose, judge
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.model import LinkModel
-from kgraft.link.names import Named
 from kgraft.link.onnx import fast_reader
-from kgraft.link.reading import Reader, Spans, locate, positions, read_given, read_spans
+from kgraft.link.reading import Reader, Spans, positions, read_given, read_spans
 from kgraft.link.shipped import SHIPPED, load_model
 from kgraft.progress import Progress
 from kgraft.text import Windows
@@ -163,7 +163,7 @@ class Linker:
     ) -> list[Link]:
         windows, named = self._prepare([text])
         bounds = np.array(mentions, np.int64).reshape(-1, 2)
-        places = locate(windows, named, bounds[:, 0], bounds[:, 1])
+        places = windows.locate(0, bounds[:, 0], bounds[:, 1])
         nowhere = np.flatnonzero(places.window < 0)
         if len(nowhere):
             begin, stop = bounds[nowhere[0]].tolist()

@@ -29,6 +29,7 @@ from kgraft.text import Encoder
 from kgraft.text.adapters import adapt, adapter_state, load_adapters, merge
 from kgraft.text.encoder import Pooling
 from kgraft.text.lean import LeanBert
+from kgraft.training.adam import under
 from kgraft.vectors.tensors import UNREADABLE, write_tensors
 from kgraft.vectors.text_vectors import identity_of
 
@@ -157,8 +158,7 @@ class LinkModel(PreTrainedModel):  # type: ignore[misc]
             if stored is None or stored.shape != parameter.shape:
                 raise BadInput(f"the link model lacks a fitting {name}", remedy="train it anew")
             parameter.data.copy_(stored)
-        changes = {n.removeprefix("host."): t for n, t in state.items() if n.startswith("host.")}
-        load_adapters(self.host, changes)
+        load_adapters(self.host, under("host.", state))
 
     def merge(self) -> Self:
         """Make the changes part of the encoder, for use: it is then as fast as it was."""

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from kgraft.graph.adjacency import expand
+from kgraft.graph.names import Named
 from kgraft.link.model import Read
-from kgraft.link.names import Named
 from kgraft.link.spans import allowed_spans, logits_at, span_logits, span_means
 from kgraft.text import Places, Windows, length_batches
 
@@ -60,12 +60,6 @@ class Spans:
         return Spans(self.places.take(rows), self.logits[which], self.vectors[which])
 
 
-def locate(windows: Windows, named: Named, start: np.ndarray, end: np.ndarray) -> Places:
-    """Return the places of spans of positions; where there is none, the window is -1."""
-    text = named.text_of(start)
-    return windows.locate(text, start - named.bounds[text], end - named.bounds[text])
-
-
 def positions(windows: Windows, named: Named, places: Places) -> tuple[np.ndarray, np.ndarray]:
     """Return the positions start:end of spans."""
     start, end = windows.characters(*places)
@@ -82,7 +76,8 @@ def read_spans(
     proposed in any case.
     """
     begins, ends = word_edges(windows, named)
-    names = _in_order(_short(locate(windows, named, named.start, named.end), reader.longest))
+    names = windows.locate(*named.characters(named.start, named.end))
+    names = _in_order(_short(names, reader.longest))
 
     def propose(numbers: np.ndarray, read: Read) -> Places:
         logits = span_logits(read.marks, reader.longest)  # (B, L, longest)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from kgraft.graph.annotated import Annotated
 from kgraft.graph.columns import list_rows
-from kgraft.link.annotated import Annotated
 from kgraft.link.evaluate import choose_links, find_links
 from kgraft.link.linker import Linker
 from kgraft.link.score import Found, figures, match, overlapping

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgraft.graph.adjacency import expand
-from kgraft.link.annotated import Annotated
+from kgraft.graph.annotated import Annotated
 
 
 @dataclass(frozen=True)

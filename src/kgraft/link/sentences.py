@@ -13,7 +13,7 @@ import numpy as np
 
 from kgraft.errors import BadInput
 from kgraft.graph import Entity, Graph, Relation
-from kgraft.link.annotated import Annotated, annotate
+from kgraft.graph.annotated import Annotated, annotate
 from kgraft.link.questions import PLACES, places, plural, questions
 from kgraft.training import stream
 

@@ -12,7 +12,7 @@ import torch
 
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
-from kgraft.link.annotated import Annotated
+from kgraft.graph.annotated import Annotated
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.lessons import Marked, Unmarked
 from kgraft.link.model import LinkConfig, LinkModel

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd import backward
 from torch.nn.utils import clip_grad_norm_
 
-from kgraft.link.annotated import Annotated
+from kgraft.graph.annotated import Annotated
 from kgraft.link.candidates import features_of
 from kgraft.link.evaluate import best_threshold, find_links
 from kgraft.link.knowledge import Knowledge
@@ -22,6 +22,7 @@ from kgraft.link.settings import LinkSettings
 from kgraft.link.spans import logits_at, span_logits, span_means
 from kgraft.text import length_batches
 from kgraft.training import stream, torch_stream
+from kgraft.training.adam import Adam, under, warmed_up
 
 _BATCH, _DROP = 0, 1  # what a stream of random numbers is for
 
@@ -40,15 +41,9 @@ class LinkTrainee:
         self.model, self.knowledge, self.parts = model, knowledge, parts
         self.valid, self.settings = valid, settings
         self.parameters = [p for p in model.parameters() if p.requires_grad]
-        self.optimiser = torch.optim.AdamW(
+        self.optimiser = Adam(
             self.parameters, settings.learning_rate, weight_decay=settings.weight_decay
         )
-        for parameter in self.parameters:  # so that the state has its full shape from the start
-            self.optimiser.state[parameter] = {
-                "step": torch.zeros(()),
-                "exp_avg": torch.zeros_like(parameter),
-                "exp_avg_sq": torch.zeros_like(parameter),
-            }
         self.steps = sum(len(self._cut(epoch)) for epoch in range(settings.epochs * len(parts)))
         self.lessons: Lessons | None = None
         self.lessons_epoch = -1
@@ -58,9 +53,7 @@ class LinkTrainee:
     def state(self) -> dict[str, Tensor]:
         """Return parameters, optimiser and the lessons of the epoch under way."""
         state = {f"model.{name}": tensor for name, tensor in self.model.small_state().items()}
-        for number, parameter in enumerate(self.parameters):
-            held = self.optimiser.state[parameter].items()
-            state |= {f"optimiser.{number}.{name}": tensor for name, tensor in held}
+        state |= {f"optimiser.{n}": tensor for n, tensor in self.optimiser.flat_state().items()}
         if self.lessons is not None:
             state |= {f"lessons.{n}": t for n, t in self.lessons.state().items()}
         state["epoch"] = torch.tensor(self.lessons_epoch)
@@ -68,11 +61,9 @@ class LinkTrainee:
 
     def load(self, state: Mapping[str, Tensor]) -> None:
         """Put a state back."""
-        self.model.load_small_state(_under("model.", state))
-        for number, parameter in enumerate(self.parameters):
-            for name, tensor in self.optimiser.state[parameter].items():
-                tensor.copy_(state[f"optimiser.{number}.{name}"])
-        lessons = _under("lessons.", state)
+        self.model.load_small_state(under("model.", state))
+        self.optimiser.load_flat(under("optimiser.", state))
+        lessons = under("lessons.", state)
         self.lessons = Lessons.of_state(lessons) if lessons else None
         self.lessons_epoch = int(state["epoch"])
 
@@ -105,14 +96,9 @@ class LinkTrainee:
         backward([loss])
         clip_grad_norm_(self.parameters, 1.0)
         for group in self.optimiser.param_groups:
-            group["lr"] = self._rate(place)
+            group["lr"] = self.settings.learning_rate * warmed_up(place, self.steps)
         self.optimiser.step()
         return {"loss": loss.item(), **{name: part.item() for name, part in losses.items()}}
-
-    def _rate(self, place: int) -> float:
-        """Return the learning rate: it rises over the first tenth, then falls to nearly nothing."""
-        risen = min(1.0, (place + 1) / (0.1 * self.steps))
-        return self.settings.learning_rate * risen * max(0.02, 1 - place / self.steps)
 
     def validate(self) -> dict[str, float]:
         """Return the figures on validation texts at the threshold that suits them best."""
@@ -179,8 +165,3 @@ class LinkTrainee:
         right = (column == gold[span]).float()
         weight = torch.from_numpy(lessons.weight[which])[span]
         return {"entities": entities, "verdicts": verdict_loss(verdict, right, weight, len(batch))}
-
-
-def _under(prefix: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the part of a state whose names begin with a prefix, without it."""
-    return {n.removeprefix(prefix): t for n, t in state.items() if n.startswith(prefix)}

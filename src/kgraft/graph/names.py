@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kgraft.graph import Graph
+from kgraft.graph.adjacency import expand
 from kgraft.graph.aliases import Aliases
 from kgraft.graph.fold import HashedTokens
+from kgraft.graph.graph import Graph
+
+Forms = Callable[[list[str]], tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""From words, each once, to rows of: number of the word, entity it may mean, weight."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,13 @@ class Named:
     def text_of(self, position: np.ndarray) -> np.ndarray:
         """Return the number of the text that each position is in."""
         return np.searchsorted(self.bounds, position, side="right") - 1
+
+    def characters(
+        self, start: np.ndarray, end: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the texts of spans of positions, and the characters start:end in them."""
+        text = self.text_of(start)
+        return text, start - self.bounds[text], end - self.bounds[text]
 
     def rows(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
         """Return which name stands at each span of positions exactly, -1 where none does."""
@@ -77,8 +88,11 @@ class Names:
         for table in self._tables:
             table.hidden = np.union1d(table.hidden, entities)
 
-    def find(self, texts: Sequence[str]) -> Named:
-        """Find all names in texts at word boundaries, overlapping ones too."""
+    def find(self, texts: Sequence[str], *, forms: Forms | None = None) -> Named:
+        """Find all names in texts at word boundaries, overlapping ones too.
+
+        `forms` tells which entities words mean that are no names themselves, such as plurals.
+        """
         sizes = np.array([0, *(len(text) + 1 for text in texts)], np.int64)
         bounds = np.cumsum(sizes)
         whole = "\n".join(texts)
@@ -86,12 +100,27 @@ class Names:
         for table in self._tables:
             tokens = HashedTokens.of(whole, table.aliases.seed)
             found.append(_matches(table, tokens))
+        if forms is not None:
+            found.append(_forms_in(whole, tokens, forms))
         columns = [np.concatenate(parts) for parts in zip(*found, strict=True)]
         start, end = columns[:2]
         text = np.searchsorted(bounds, start, side="right") - 1
         inside = end < bounds[text + 1]  # a name does not run on from one text into the next
         names = _grouped(*(column[inside] for column in columns))
         return Named(bounds, tokens.start, tokens.end, *names)
+
+
+def _forms_in(whole: str, tokens: HashedTokens, forms: Forms) -> tuple[np.ndarray, ...]:
+    """Return start, end, entity and weight of all that the words of a text may mean."""
+    spans = zip(tokens.start.tolist(), tokens.end.tolist(), strict=True)
+    words, which = np.unique([whole[a:b] for a, b in spans] or [""], return_inverse=True)
+    word, entity, weight = forms(words.tolist())
+    order = np.argsort(word, kind="stable")
+    word, entity, weight = word[order], entity[order], weight[order]
+    which = which[: len(tokens.start)]
+    sides = (np.searchsorted(word, which, side=side) for side in ("left", "right"))
+    token, row = expand(*sides)
+    return tokens.start[token], tokens.end[token], entity[row], weight[row]
 
 
 def _matches(table: _Table, tokens: HashedTokens) -> tuple[np.ndarray, ...]:

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from kgraft.errors import BadInput, NotFound
-from kgraft.graph import Graph
-from kgraft.training import stream
+from kgraft.graph.graph import Graph
 
 FORMAT = '{"text": "…", "mentions": [{"start": 0, "end": 5, "entity": "id"}]}'
 LARGEST = 1 << 31  # of the offsets that make sense
@@ -65,7 +64,7 @@ def joined(parts: Sequence[Annotated]) -> Annotated:
 
 def split_texts(data: Annotated, *, seed: int = 0) -> tuple[Annotated, Annotated]:
     """Set a tenth of the texts apart, to choose by."""
-    order = stream(seed).permutation(len(data))
+    order = np.random.default_rng(seed).permutation(len(data))
     apart = max(len(data) // 10, 1)
     return data.part(np.sort(order[apart:])), data.part(np.sort(order[:apart]))
 
@@ -90,7 +89,7 @@ def read_annotated(path: str | Path, graph: Graph) -> Annotated:
 
 
 def _examples(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    for number, line in _lines(path):
+    for number, line in json_lines(path):
         try:
             example = json.loads(line)
             text, mentions = example["text"], example["mentions"]
@@ -112,9 +111,10 @@ def _check(mention: dict[str, Any]) -> None:
         raise TypeError("the entity of a mention is an id")
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def json_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file, plain or .gz, with their numbers; empty ones are left out."""
     if not path.is_file():
-        raise NotFound(f"no file {path}; give JSON Lines like {FORMAT}")
+        raise NotFound(f"no file {path}; give JSON Lines")
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8") as file:
         try:

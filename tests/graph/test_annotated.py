@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.link.tiny import examples, some
 
 from kgraft.errors import BadInput, NotFound
-from kgraft.link.annotated import Annotated, annotate, joined, read_annotated, split_texts
+from kgraft.graph.annotated import Annotated, annotate, joined, read_annotated, split_texts
 
 GOOD = {"text": "Paris, 東京", "mentions": [{"start": 0, "end": 5, "entity": "fr-paris"}]}
 
@@ -99,7 +99,7 @@ def test_a_bad_line_is_refused_with_file_and_line(graph, tmp_path, line, reason)
 
 
 def test_a_file_that_is_not_there_is_told_of(graph, tmp_path):
-    with pytest.raises(NotFound, match=r"no file .*gone.jsonl; give JSON Lines like \{"):
+    with pytest.raises(NotFound, match=r"no file .*gone.jsonl; give JSON Lines"):
         read_annotated(tmp_path / "gone.jsonl", graph)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.link.tiny import build, some
 
 from kgraft.graph.fold import key
-from kgraft.link.names import Names
+from kgraft.graph.names import Names
 
 WORDS = [
     "Paris",
@@ -30,6 +30,12 @@ TEXT = st.one_of(
 )
 TEXTS = st.lists(TEXT, max_size=5)
 INVENTED = [{"id": "x", "label": "Xanadu", "aliases": ["Paris"]}, {"id": "y", "label": "Zorblax"}]
+
+
+@pytest.fixture(scope="module")
+def nothing(graph, tmp_path_factory):
+    everything = graph.entities["id"].to_pylist()
+    return graph.without(tmp_path_factory.mktemp("nothing") / "graph", entities=everything)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,59 @@
+"""AdamW with its whole state there from the start, as flat tensors for a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+class Adam(torch.optim.AdamW):
+    """AdamW over parameters, or groups of them, that a checkpoint can hold to the bit."""
+
+    def __init__(
+        self,
+        parameters: Iterable[nn.Parameter] | Iterable[dict[str, Any]],
+        learning_rate: float,
+        *,
+        weight_decay: float = 0.01,
+    ) -> None:
+        super().__init__(parameters, learning_rate, weight_decay=weight_decay)
+        for parameter in self.parameters():
+            self.state[parameter] = {
+                "step": torch.zeros(()),
+                "exp_avg": torch.zeros_like(parameter),
+                "exp_avg_sq": torch.zeros_like(parameter),
+            }
+
+    def parameters(self) -> list[nn.Parameter]:
+        """Return all parameters, group after group."""
+        return [parameter for group in self.param_groups for parameter in group["params"]]
+
+    def flat_state(self) -> dict[str, Tensor]:
+        """Return the state by names like `3.exp_avg`."""
+        return {
+            f"{number}.{name}": tensor
+            for number, parameter in enumerate(self.parameters())
+            for name, tensor in self.state[parameter].items()
+        }
+
+    def load_flat(self, state: Mapping[str, Tensor]) -> None:
+        """Put back what `flat_state` gave."""
+        for name, tensor in self.flat_state().items():
+            tensor.copy_(state[name])
+
+
+def warmed_up(place: int, steps: int, *, warm: float = 0.1, least: float = 0.02) -> float:
+    """Return the share of the learning rate at a step: it rises at first, then falls.
+
+    >>> [round(warmed_up(place, 100), 2) for place in (0, 9, 50, 99)]
+    [0.1, 0.91, 0.5, 0.02]
+    """
+    return min(1.0, (place + 1) / (warm * steps)) * max(least, 1 - place / steps)
+
+
+def under(prefix: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the part of a state whose names begin with a prefix, without it."""
+    return {n.removeprefix(prefix): t for n, t in state.items() if n.startswith(prefix)}
