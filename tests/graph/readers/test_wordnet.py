@@ -57,6 +57,7 @@ def test_synsets(folder, collect):
         "name_counts": [42, 0],
         "pos": "n",
         "sense_keys": "dog%1:05:00::|domestic_dog%1:05:00::",
+        "sense_numbers": "1|1",
     }
     galore = entities["00000410-s"]
     assert galore["aliases"] == ["galore"]

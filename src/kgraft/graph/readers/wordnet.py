@@ -2,7 +2,8 @@
 
 A synset's id is its offset of eight digits and its part of speech, n v a s r (s is a satellite
 adjective): `02084071-n`. Its lemmas are its names, with the counts of how often each was tagged
-with this sense; its gloss is the description, its lexicographer file (`noun.animal`) the type.
+with this sense, and so are their irregular forms (`mice`); its gloss is the description, its
+lexicographer file (`noun.animal`) the type. `sense_keys` and `sense_numbers` are of the lemmas.
 Pointers between words become triples between their synsets, each once.
 """
 
@@ -29,11 +30,14 @@ PARTS_OF_SPEECH = {number: letter for letter, number in SENSE_TYPES.items()}
 MARKER = re.compile(r"\((?:a|p|ip)\)$")  # where an adjective may stand
 OFFSET = re.compile(r"[0-9]{8}")
 SENSE = re.compile(
-    r"(([^ ]+%([1-5]):[0-9]{2}:[0-9]{2}:)[^ ]*) ([0-9]{8}) [0-9]+ ([0-9]{1,9})", re.ASCII
+    r"(([^ ]+%([1-5]):[0-9]{2}:[0-9]{2}:)[^ ]*) ([0-9]{8}) ([0-9]+) ([0-9]{1,9})", re.ASCII
 )
 COUNT = re.compile(r"([^ ]+) [0-9]+ ([0-9]{1,9})")
 
-Senses = dict[tuple[str, str], tuple[str, int]]  # (synset, start of its key) → key, count
+EXCEPTIONS = {"noun.exc": "n", "verb.exc": "v", "adj.exc": "a", "adv.exc": "r"}
+
+Senses = dict[tuple[str, str], tuple[str, int, str]]  # (synset, start of its key) → see `_row`
+Forms = dict[tuple[str, str], list[str]]  # (lemma, part of speech) → irregular forms
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class _Read:
 
     pointers: dict[Path, list[tuple[str, str, str, int]]]  # head, relation, tail, line
     satellites: set[str]
+    forms: Forms
 
 
 class WordNetSource:
@@ -80,7 +85,7 @@ class WordNetSource:
                 remedy = "name the folder that holds WordNet's data.* and index.sense"
                 raise BadInput(f"no file {name}", file=str(self.folder), remedy=remedy)
         senses = self._senses(refusals, progress)
-        read = _Read({}, set())
+        read = _Read({}, set(), self._forms(refusals, progress))
         for name in DATA_FILES:
             yield from _entities(self.folder / name, senses, read, refusals, progress)
         yield _relations(read, str(self.folder))
@@ -99,12 +104,24 @@ class WordNetSource:
                     "malformed sense", file=str(path), line=line, detail=text[:60], text=text
                 )
                 continue
-            key, start, kind, offset, count = match.groups()
+            key, start, kind, offset, rank, count = match.groups()
             synset = f"{offset}-{PARTS_OF_SPEECH[int(kind)]}"
-            senses[synset, start] = key, counts.pop(key, int(count))
+            senses[synset, start] = key, counts.pop(key, int(count)), rank
         if counts:
             refusals.leave_out("counts of unknown senses", len(counts))
         return senses
+
+    def _forms(self, refusals: Refusals, progress: Progress) -> Forms:
+        """Read the irregular forms of lemmas, where there are such files."""
+        forms: Forms = {}
+        for name, letter in EXCEPTIONS.items():
+            if not (self.folder / name).is_file():
+                continue
+            for _, text in numbered_lines(self.folder / name, refusals, progress):
+                form, *lemmas = (word.replace("_", " ") for word in text.split() or [""])
+                for lemma in lemmas:
+                    forms.setdefault((lemma, letter), []).append(form)
+        return forms
 
     def _counts(self, refusals: Refusals, progress: Progress) -> dict[str, int]:
         path = self.folder / "cntlist.rev"
@@ -155,7 +172,7 @@ def _entities(
             detail = text[:60]
             refusals.refuse("malformed synset", file=str(path), line=line, detail=detail, text=text)
             continue
-        rows.add(_row(synset, senses), line)
+        rows.add(_row(synset, senses, read.forms), line)
         pointers += [(synset.id, relation, tail, line) for relation, tail in synset.pointers]
         if synset.id.endswith("s"):
             read.satellites.add(synset.id)
@@ -164,19 +181,26 @@ def _entities(
     yield from rows.take()
 
 
-def _row(synset: Synset, senses: Senses) -> dict[str, object]:
+def _row(synset: Synset, senses: Senses, forms: Forms) -> dict[str, object]:
     # Spellings that differ in case only (sun, Sun) share a key: the first one has it.
-    found = [senses.pop((synset.id, start), ("", 0)) for _, start in synset.words]
+    found = [senses.pop((synset.id, start), ("", 0, "")) for _, start in synset.words]
     label, *aliases = (lemma for lemma, _ in synset.words)
+    counts = [count for _, count, _ in found]
+    letter = synset.id[-1].replace("s", "a")
+    for (lemma, _), count in zip(synset.words, counts.copy(), strict=True):
+        irregular = forms.get((lemma.lower(), letter), [])
+        aliases += irregular
+        counts += [count] * len(irregular)
     return {
         "id": synset.id,
         "label": label,
         "description": synset.gloss,
         "aliases": aliases,
         "types": [synset.file],
-        "name_counts": [count for _, count in found],
+        "name_counts": counts,
         "pos": synset.id[-1],
-        "sense_keys": "|".join(key for key, _ in found),
+        "sense_keys": "|".join(key for key, _, _ in found),
+        "sense_numbers": "|".join(rank for _, _, rank in found),
     }
 
 
