@@ -15,6 +15,8 @@ from torch.nn.utils import parametrize
 
 from kgraft.errors import BadInput
 
+BESIDE = ("pooler", "grafts")  # parts of a model that are not the transformer itself
+
 
 class _Change(nn.Module):
     """W ↦ W + U V."""
@@ -32,12 +34,18 @@ class _Change(nn.Module):
 
 def adapt(model: nn.Module, rank: int, *, seed: int = 0) -> list[nn.Parameter]:
     """Freeze a model but for a change of each linear layer; return what is to be trained."""
-    model.requires_grad_(False)
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad_(name.startswith("grafts."))
     generator = torch.Generator().manual_seed(seed)
     for _, layer in _layers(model):
         change = _Change(layer.weight, rank, generator)
         parametrize.register_parametrization(layer, "weight", change)
     return [parameter for parameter in model.parameters() if parameter.requires_grad]
+
+
+def adapter_rank(model: nn.Module) -> int | None:
+    """Return the rank of an adapted model's changes, None where there are none."""
+    return next((change.down.shape[0] for _, change in _changes(model)), None)
 
 
 def adapter_state(model: nn.Module) -> dict[str, Tensor]:
@@ -66,9 +74,9 @@ def merge(model: nn.Module) -> None:
 
 
 def _layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
-    """Yield the linear layers of the transformer itself, not those of a pooler on top of it."""
+    """Yield the linear layers of the transformer itself, not those of what was put to it."""
     for name, module in list(model.named_modules()):
-        if isinstance(module, nn.Linear) and not name.startswith("pooler"):
+        if isinstance(module, nn.Linear) and not name.startswith(BESIDE):
             yield name, module
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -82,8 +82,10 @@ class Encoder:
 
     def windows(self, texts: Sequence[str], *, overlap: int | None = None) -> Windows:
         """Cut texts into windows that know their characters; `overlap` is by default a quarter."""
-        overlap = self.max_length // 4 if overlap is None else overlap
-        tokens = self._tokenise(texts, offsets=True)
+        return self._cut(texts, self.max_length // 4 if overlap is None else overlap, offsets=True)
+
+    def _cut(self, texts: Sequence[str], overlap: int | None, *, offsets: bool) -> Windows:
+        tokens = self._tokenise(texts, offsets=offsets)
         return Windows.cut(tokens, self._tokenise, max_length=self.max_length, overlap=overlap)
 
     def encode(
@@ -104,9 +106,7 @@ class Encoder:
         """
         if pooling not in get_args(Pooling):
             raise BadInput(f"no pooling is called {pooling}", remedy="choose mean or cls")
-        tokens = self._tokenise(texts)
-        overlap = 0 if windowed else None
-        windows = Windows.cut(tokens, self._tokenise, max_length=self.max_length, overlap=overlap)
+        windows = self._cut(texts, 0 if windowed else None, offsets=False)
         vectors = np.empty((len(windows), self.dimension), np.float32)
         for batch in self.encode_tokens(windows, token_budget=token_budget, progress=progress):
             vectors[batch.windows] = _pool(batch, pooling).float().cpu().numpy()
@@ -133,8 +133,13 @@ class Encoder:
         ids, mask = (torch.from_numpy(a).to(self.device) for a in windows.padded(numbers))
         # Not inference_mode: its tensors, and any a model keeps, could not be trained on later.
         with torch.no_grad(), _evaluating(self.model), _full_precision(self.device):
-            output = self.model(input_ids=ids, attention_mask=mask.long())
+            beside = self.beside(windows, numbers)
+            output = self.model(input_ids=ids, attention_mask=mask.long(), **beside)
         return TokenVectors(numbers, output.last_hidden_state, mask)
+
+    def beside(self, windows: Windows, numbers: np.ndarray) -> dict[str, Any]:  # noqa: ARG002
+        """Return what the model reads beside the tokens of some windows: nothing."""
+        return {}
 
 
 def _best_device() -> str:

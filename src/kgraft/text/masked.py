@@ -1,0 +1,77 @@
+"""Masked words: hidden tokens of a text, and the head that says what they were.
+
+Devlin et al. 2018: of the tokens 15 % are chosen; of those 80 % become the mask token, 10 % a
+random one, 10 % stay. The head is h ↦ norm(gelu(h A + a)) Wᵀ + b, with W the encoder's own word
+vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, gelu, linear
+
+from kgraft.errors import BadInput
+from kgraft.text.encoder import Encoder
+
+SHARE = 0.15  # of the tokens that are chosen
+
+
+@dataclass(frozen=True)
+class Masked:
+    """Token ids with some hidden."""
+
+    ids: Tensor  # (B, L) what the model reads
+    chosen: Tensor  # (B, L) bool: the tokens it is asked for
+    target: Tensor  # (chosen,) what they were
+
+
+class TokenMask:
+    """Hides tokens of an encoder's input; special tokens and padding are never chosen."""
+
+    def __init__(self, encoder: Encoder, *, share: float = SHARE) -> None:
+        tokenizer = encoder.tokenizer
+        if tokenizer.mask_token_id is None:
+            raise BadInput(f"{encoder.name} has no mask token", remedy="choose another encoder")
+        if not 0 < share < 1:
+            raise BadInput(f"share is {share}", remedy="give a number between 0 and 1")
+        self.mask, self.share = int(tokenizer.mask_token_id), share
+        self.words = encoder.model.get_input_embeddings().num_embeddings
+        self.special = torch.tensor(sorted(tokenizer.all_special_ids))
+
+    def __call__(self, ids: Tensor, generator: torch.Generator) -> Masked:
+        """Hide tokens of a batch (B, L)."""
+        ordinary = ~torch.isin(ids, self.special)
+        draw = torch.rand(ids.shape, generator=generator)
+        chosen = ordinary & (draw < self.share)
+        other = torch.randint(self.words, ids.shape, generator=generator)
+        shown = torch.where(chosen & (draw < 0.9 * self.share), other, ids)
+        shown = shown.masked_fill(chosen & (draw < 0.8 * self.share), self.mask)
+        return Masked(shown, chosen, ids[chosen])
+
+
+class MaskedHead(nn.Module):
+    """Says of hidden tokens what they were."""
+
+    def __init__(self, size: int, words: int) -> None:
+        super().__init__()
+        self.dense, self.norm = nn.Linear(size, size), nn.LayerNorm(size)
+        self.bias = nn.Parameter(torch.zeros(words))
+
+    @classmethod
+    def of(cls, encoder: Encoder) -> MaskedHead:
+        """Return a new head for an encoder."""
+        words = encoder.model.get_input_embeddings().num_embeddings
+        return cls(encoder.dimension, words)
+
+    def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
+        """Return log-odds of all words, (n, D) and word vectors (V, D) to (n, V)."""
+        return linear(self.norm(gelu(self.dense(hidden))), embeddings, self.bias)
+
+    def loss(self, hidden: Tensor, masked: Masked, embeddings: Tensor) -> Tensor:
+        """Return the mean cross-entropy of the chosen tokens, given what was read (B, L, D)."""
+        if not len(masked.target):
+            return (hidden * 0.0).sum().abs()
+        return cross_entropy(self(hidden[masked.chosen], embeddings), masked.target)
