@@ -1,0 +1,176 @@
+"""Knowledge attention: what a text's words learn from the entities it may mention.
+
+Peters et al. 2019, "Knowledge Enhanced Contextual Word Representations": the KAR. It stands between
+two layers of an encoder and takes H, what the lower gives out, to H', what the upper reads:
+
+    Hp   = H W1 + b1                         spans pooled from it: S
+    Se   = block(S)                          ψ_mk = MLP(p_mk, s_m · e_mk / √E)
+    e~_m = Σ_k softmax(ψ_m)_k e_mk           over the candidates with ψ_mk ≥ δ, or NULL
+    S'   = Se + E~
+    H'   = MLP(attention(Hp, S', S')) W2 + b2 + H
+
+W2 starts as the pseudo-inverse of W1, and the last MLP nearly silent: H' starts close to H.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from kgraft.errors import BadInput
+from kgraft.graft.knowledge import Knowledge
+from kgraft.graft.mentions import MASK, Looked, Mentions
+
+_QUIET = 0.02  # how loud the last MLP begins
+
+
+@dataclass(frozen=True)
+class AttentionSettings:
+    """The sizes of a knowledge attention."""
+
+    size: int = 300  # E, of an entity inside
+    heads: int = 4
+    inner: int = 1024  # of the feed-forward parts
+    score: int = 100  # hidden units of the candidate's score
+    threshold: float | None = 0.0  # δ; None keeps all candidates, and NULL out
+    dropout: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in ("size", "heads", "inner", "score"):
+            if getattr(self, name) < 1:
+                raise BadInput(f"{name} is {getattr(self, name)}", remedy="give 1 or more")
+        if self.size % self.heads:
+            remedy = f"give a size that {self.heads} divides"
+            said = f"size {self.size} cannot be shared by {self.heads} heads"
+            raise BadInput(said, remedy=remedy)
+
+
+class KnowledgeAttention(nn.Module):
+    """The four steps, for a whole batch of windows, spans and candidates at once."""
+
+    settings_class = AttentionSettings
+
+    def __init__(
+        self, host_size: int, knowledge: Knowledge, settings: AttentionSettings | None = None
+    ) -> None:
+        super().__init__()
+        self.settings = settings or AttentionSettings()
+        size, inner = self.settings.size, self.settings.inner
+        self.down = nn.Linear(host_size, size)  # W1
+        self.up = nn.Linear(size, host_size)  # W2
+        self.pool = nn.Linear(size, 1, bias=False)
+        self.entity = nn.Linear(knowledge.size, size, bias=False)
+        self.spans = Block(size, self.settings.heads, inner, self.settings.dropout)
+        self.score = nn.Sequential(
+            nn.Linear(2, self.settings.score), nn.ReLU(), nn.Linear(self.settings.score, 1)
+        )
+        self.null = nn.Parameter(torch.randn(size) * size**-0.5)
+        self.mask = nn.Parameter(torch.randn(knowledge.size))
+        self.words = Attention(size, self.settings.heads)
+        self.mix = feed_forward(size, inner, self.settings.dropout)
+        self._begin()
+
+    @torch.no_grad()
+    def _begin(self) -> None:
+        self.up.weight.copy_(torch.linalg.pinv(self.down.weight))
+        self.up.bias.zero_()
+        last = self.mix[-1]
+        assert isinstance(last, nn.Linear)
+        last.weight.mul_(_QUIET)
+        last.bias.zero_()
+
+    def forward(
+        self, hidden: Tensor, mentions: Mentions, knowledge: Knowledge
+    ) -> tuple[Tensor, Looked]:
+        """Take H (B, L, D) to H' (B, L, D); a window without mentions stays what it is."""
+        vectors = knowledge.take(mentions.entity)  # (B, M, K, V)
+        vectors = torch.where((mentions.entity == MASK)[..., None], self.mask, vectors)
+        below = self.down(hidden)  # Hp
+        spans = self.spans(self.pooled(below, mentions), mentions.there)  # Se
+        scores = self.scores(spans, mentions, vectors)
+        weights = self.weights(scores)
+        enhanced = spans + self.mixed(weights, vectors)  # S'
+        seen, attention = self.words(below, enhanced, mentions.there)
+        changed = self.up(self.mix(seen)) + hidden
+        some = mentions.there.any(1)[:, None, None]
+        return torch.where(some, changed, hidden), Looked(scores, weights, attention)
+
+    def pooled(self, below: Tensor, mentions: Mentions) -> Tensor:
+        """Return the spans' vectors S (B, M, E): their pieces, weighed by a softmax in the span."""
+        widest = int((mentions.last - mentions.first).max().clamp_min(1))
+        column = mentions.first[:, :, None] + torch.arange(widest, device=below.device)
+        inside = column < mentions.last[:, :, None]  # (B, M, W)
+        inside[:, :, 0] = True  # where padded: something finite
+        column = column.clamp_max(below.shape[1] - 1)
+        window = torch.arange(len(below), device=below.device)[:, None, None]
+        scores = self.pool(below)[window, column, 0].masked_fill(~inside, -torch.inf)
+        return torch.einsum("bmw,bmwe->bme", scores.softmax(-1), below[window, column])
+
+    def scores(self, spans: Tensor, mentions: Mentions, vectors: Tensor) -> Tensor:
+        """Return ψ (B, M, K), -inf where there is no candidate."""
+        asked = spans @ self.entity.weight  # (B, M, V): s · (W v) = (s W) · v
+        dots = torch.einsum("bmv,bmkv->bmk", asked, vectors) * self.settings.size**-0.5
+        scores = self.score(torch.stack([mentions.prior, dots], dim=-1))[..., 0]
+        return scores.masked_fill(~mentions.offered, -torch.inf)
+
+    def weights(self, scores: Tensor) -> Tensor:
+        """Return ψ~ (B, M, K): a softmax over what reaches δ, zeros where nothing does."""
+        threshold = self.settings.threshold
+        floor = torch.finfo(scores.dtype).min if threshold is None else threshold
+        kept = scores.masked_fill(scores < floor, -torch.inf)
+        some = torch.isfinite(kept).any(-1, keepdim=True)
+        return kept.masked_fill(~some, 0.0).softmax(-1) * some
+
+    def mixed(self, weights: Tensor, vectors: Tensor) -> Tensor:
+        """Return E~ (B, M, E): the candidates by their weights, NULL where none has any."""
+        mean = torch.einsum("bmk,bmkv->bmv", weights, vectors)
+        empty = (weights.sum(-1) == 0)[:, :, None]
+        return torch.where(empty, self.null, self.entity(mean))
+
+
+class Attention(nn.Module):
+    """Attention of several heads; what some look at may be padding."""
+
+    def __init__(self, size: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query, self.key = nn.Linear(size, size), nn.Linear(size, size)
+        self.value, self.out = nn.Linear(size, size), nn.Linear(size, size)
+
+    def forward(self, queries: Tensor, keys: Tensor, there: Tensor) -> tuple[Tensor, Tensor]:
+        """Let (B, Q, E) look at (B, K, E), as far as they are there (B, K).
+
+        Return what is seen, (B, Q, E), and where it was looked at, the mean of the heads (B, Q, K).
+        """
+        parts = (self.query(queries), self.key(keys), self.value(keys))
+        query, key, value = (p.unflatten(-1, (self.heads, -1)).transpose(1, 2) for p in parts)
+        logits = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5  # (B, heads, Q, K)
+        there = there | ~there.any(1, keepdim=True)  # where nothing is there: something finite
+        weights = logits.masked_fill(~there[:, None, None], -torch.inf).softmax(-1)
+        seen = (weights @ value).transpose(1, 2).flatten(2)
+        return self.out(seen), weights.mean(1)
+
+
+class Block(nn.Module):
+    """One layer of a transformer over spans: they look at one another, then each at itself."""
+
+    def __init__(self, size: int, heads: int, inner: int, dropout: float) -> None:
+        super().__init__()
+        self.attention, self.dropout = Attention(size, heads), nn.Dropout(dropout)
+        self.inner = feed_forward(size, inner, dropout)
+        self.first, self.second = nn.LayerNorm(size, eps=1e-5), nn.LayerNorm(size, eps=1e-5)
+
+    def forward(self, spans: Tensor, there: Tensor) -> Tensor:
+        """Take spans (B, M, E) to (B, M, E)."""
+        seen, _ = self.attention(spans, spans, there)
+        spans = self.first(spans + self.dropout(seen))
+        return self.second(spans + self.dropout(self.inner(spans)))
+
+
+def feed_forward(size: int, inner: int, dropout: float) -> nn.Sequential:
+    """Return two linear layers with a GELU between them."""
+    return nn.Sequential(
+        nn.Linear(size, inner), nn.GELU(), nn.Dropout(dropout), nn.Linear(inner, size)
+    )

@@ -1,0 +1,104 @@
+"""Injection: the simple ways to let knowledge in, to measure the attention against.
+
+Each mention takes the candidate with the highest prior. What is known of it is added at the words
+of the mention, or mixed with them:
+
+    add       H'_t = H_t + W x               W starts nearly silent
+    concat    H'_t = [H_t ; x] W             W starts as the identity beside something nearly silent
+
+with x the mean, over the mentions that hold word t, of the entity's vector (`EntityInjection`) or
+of the sum of the vectors of the relations between it and the text's other entities
+(`RelationInjection`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from kgraft.errors import BadInput
+from kgraft.graft.knowledge import Knowledge
+from kgraft.graft.mentions import MASK, Looked, Mentions
+
+_QUIET = 0.02  # how loud what is injected begins, beside the host
+
+
+@dataclass(frozen=True)
+class InjectionSettings:
+    """How vectors are injected."""
+
+    by: Literal["add", "concat"] = "add"
+
+    def __post_init__(self) -> None:
+        if self.by not in ("add", "concat"):
+            raise BadInput(f"nothing is injected by {self.by}", remedy="choose add or concat")
+
+
+class EntityInjection(nn.Module):
+    """The vector of each mention's likeliest entity, at the words of the mention."""
+
+    settings_class = InjectionSettings
+
+    def __init__(
+        self, host_size: int, knowledge: Knowledge, settings: InjectionSettings | None = None
+    ) -> None:
+        super().__init__()
+        self.settings = settings or InjectionSettings()
+        size = self._size(knowledge)
+        own = host_size if self.settings.by == "concat" else 0
+        self.project = nn.Linear(own + size, host_size)
+        self.mask = nn.Parameter(torch.randn(size))
+        with torch.no_grad():
+            self.project.weight.mul_(_QUIET * size**-0.5)
+            self.project.weight[:, :own] = torch.eye(host_size, own)
+            self.project.bias.zero_()
+
+    def _size(self, knowledge: Knowledge) -> int:
+        return knowledge.size
+
+    def forward(
+        self, hidden: Tensor, mentions: Mentions, knowledge: Knowledge
+    ) -> tuple[Tensor, Looked]:
+        """Take H (B, L, D) to H' (B, L, D); words outside of mentions stay what they are."""
+        weights = likeliest(mentions)  # (B, M, K)
+        held = mentions.held(hidden.shape[1])  # (B, L, M)
+        share = held / held.sum(-1, keepdim=True).clamp_min(1)
+        injected = share @ self._known(mentions, weights, knowledge)  # (B, L, V)
+        if self.settings.by == "add":
+            changed = hidden + self.project(injected)
+        else:
+            changed = self.project(torch.cat([hidden, injected], dim=-1))
+        changed = torch.where(held.any(-1)[..., None], changed, hidden)
+        scores = mentions.prior.log().masked_fill(~mentions.offered, -torch.inf)
+        return changed, Looked(scores, weights, share)
+
+    def _known(self, mentions: Mentions, weights: Tensor, knowledge: Knowledge) -> Tensor:
+        """Return what is known of the mentions, (B, M, V)."""
+        entity = chosen_entity(mentions, weights)
+        return torch.where((entity == MASK)[..., None], self.mask, knowledge.take(entity))
+
+
+class RelationInjection(EntityInjection):
+    """The vectors of the relations between the text's likeliest entities, at their mentions."""
+
+    def _size(self, knowledge: Knowledge) -> int:
+        return knowledge.relations.size
+
+    def _known(self, mentions: Mentions, weights: Tensor, knowledge: Knowledge) -> Tensor:
+        return knowledge.relations.between(chosen_entity(mentions, weights))
+
+
+def likeliest(mentions: Mentions) -> Tensor:
+    """Return 1 for each mention's candidate with the highest prior, else 0, (B, M, K)."""
+    prior = mentions.prior.masked_fill(~mentions.offered, -1.0)
+    best = torch.nn.functional.one_hot(prior.argmax(-1), prior.shape[-1])
+    return best.to(mentions.prior) * mentions.offered
+
+
+def chosen_entity(mentions: Mentions, weights: Tensor) -> Tensor:
+    """Return the entity of the candidate that weighs most, -1 where none has weight, (B, M)."""
+    best = mentions.entity.gather(-1, weights.argmax(-1, keepdim=True))[..., 0]
+    return best.masked_fill((weights == 0).all(-1), -1)

@@ -1,0 +1,45 @@
+"""Relations that hold between the entities of a text, and their vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgraft.graph import Graph
+from kgraft.graph.adjacency import expand
+
+
+class Relations:
+    """For pairs of entities, the relations between them; each relation has a vector."""
+
+    def __init__(self, graph: Graph, vectors: Tensor) -> None:
+        triples = graph.triples
+        pairs = np.concatenate(
+            [_pair(triples.head, triples.tail), _pair(triples.tail, triples.head)]
+        )
+        relation = np.concatenate([triples.relation, triples.relation])
+        order = np.argsort(pairs, kind="stable")
+        self._pairs, self._relation = pairs[order], relation[order].astype(np.int64)
+        self._vectors, self.size = vectors, vectors.shape[1]
+
+    def between(self, entity: Tensor) -> Tensor:
+        """Return, for the entities (B, M) of texts, -1 where none is known, the sum of the vectors.
+
+        Of all relations that each has with the others of its text, either way, (B, M, R).
+        """
+        batch, count = entity.shape
+        numbers = entity.cpu().numpy()
+        one, other = np.broadcast_arrays(numbers[:, :, None], numbers[:, None, :])  # (B, M, M)
+        row = np.flatnonzero((one >= 0) & (other >= 0) & (one != other))
+        asked = _pair(one.ravel()[row], other.ravel()[row])
+        bounds = (np.searchsorted(self._pairs, asked, side=side) for side in ("left", "right"))
+        pair, place = expand(*bounds)
+        owner = torch.from_numpy(row[pair] // count)  # of (B, M)
+        found = self._vectors[torch.from_numpy(self._relation[place])]
+        summed = torch.zeros(batch * count, self.size).index_add_(0, owner, found)
+        return summed.view(batch, count, self.size).to(entity.device)
+
+
+def _pair(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return one.astype(np.int64) << 32 | other.astype(np.int64)

@@ -1,0 +1,54 @@
+"""How a graft is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from kgraft.errors import BadInput
+
+Loss = Literal["likelihood", "margin"]
+
+
+@dataclass(frozen=True)
+class GraftSettings:
+    """Settings of training; the rates are those of the paper for a host of 12 layers.
+
+    In the first epochs (`linker_epochs`) the linker inside the grafts learns alone, from mentions
+    whose entity is known. Then all learns but the entity vectors: batches with masked words and
+    batches with known mentions, mixed.
+    """
+
+    linker_epochs: int = 2
+    epochs: int = 3  # after those
+    patience: int = 3  # validations without a better figure before it stops
+    loss: Loss = "likelihood"  # of the linker
+    masked: float = 0.5  # share of the later batches that are read with masked words
+    rank: int | None = None  # of the changes to the host; None: all its weights learn
+    batch_tokens: int = 2048  # tokens a batch, padding included
+    linker_rate: float = 1e-3
+    graft_rate: float = 1e-4
+    host_rate: float = 2e-5  # below the first graft
+    above_rate: float = 5e-5  # above it
+    head_rate: float = 5e-4  # of the head that says what masked words were
+    weight_decay: float = 0.01
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("linker_epochs", 0), ("epochs", 0), ("patience", 1), ("rank", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise BadInput(f"{name} is {value}", remedy=f"give at least {least}")
+        if not 0 <= self.masked <= 1:
+            raise BadInput(f"masked is {self.masked}", remedy="give a share from 0 to 1")
+        if self.loss not in ("likelihood", "margin"):
+            raise BadInput(f"no loss is called {self.loss}", remedy="choose likelihood or margin")
+
+    @property
+    def all_epochs(self) -> int:
+        """How many epochs there are in all."""
+        return self.linker_epochs + self.epochs
+
+    def changed(self, **changes: Any) -> GraftSettings:  # noqa: ANN401
+        """Return the settings with those changed that are not None."""
+        return replace(self, **{name: x for name, x in changes.items() if x is not None})

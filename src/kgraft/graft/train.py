@@ -1,0 +1,114 @@
+"""Train grafts: first the linkers inside them, then all together with the host."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import load_file
+
+from kgraft.errors import BadInput
+from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
+from kgraft.graft.mentions import UNKNOWN
+from kgraft.graft.noticed import Noticed
+from kgraft.graft.saving import GRAFT, host_digest
+from kgraft.graft.settings import GraftSettings
+from kgraft.graft.trainee import GraftTrainee
+from kgraft.graph.annotated import Annotated
+from kgraft.progress import Progress
+from kgraft.storage import new_folder, refuse_existing
+from kgraft.text.adapters import adapt
+from kgraft.text.masked import MaskedHead
+from kgraft.training import Epoch, Schedule, train
+from kgraft.training.folder import RunFolder, run_folder
+from kgraft.vectors.tensors import write_tensors
+
+HEAD = "head.safetensors"
+
+
+def notice(encoder: GraftedEncoder, data: Annotated | Sequence[str], layer: int) -> NoticedWindows:
+    """Cut texts into windows that know their mentions; marked ones know what they mean.
+
+    The marks are of the knowledge after `layer`; the other layers find mentions alone.
+    """
+    texts = data.texts if isinstance(data, Annotated) else list(data)
+    windows = encoder.plain_windows(texts)
+    noticed = {}
+    for number, knowledge in encoder.grafts.knowledge.items():
+        named = knowledge.find(texts)
+        gold = None
+        if isinstance(data, Annotated) and number == layer:
+            shift = named.bounds[data.text]
+            row = named.rows(data.start + shift, data.end + shift)
+            gold = np.full(len(named), UNKNOWN)
+            gold[row[row >= 0]] = data.entity[row >= 0]
+        noticed[number] = Noticed.of(windows, named, gold=gold)
+    return NoticedWindows.of(windows, noticed)
+
+
+def train_graft(
+    encoder: GraftedEncoder,
+    texts: NoticedWindows,
+    out: Path,
+    *,
+    valid: NoticedWindows | None = None,
+    head: MaskedHead | None = None,
+    settings: GraftSettings | None = None,
+    identity: Mapping[str, Any] | None = None,
+    knowing: bool = True,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Iterator[Epoch]:
+    """Train an encoder with its grafts and write them to `out`, yielding after each epoch.
+
+    The epoch kept is the one with the lowest perplexity on `valid`, or with the best linker where
+    no words are masked. Interrupted or killed, the same call goes on at the last checkpoint.
+    """
+    settings = settings or GraftSettings()
+    refuse_existing(out, GRAFT, overwrite=overwrite)
+    if settings.rank is not None:
+        adapt(encoder.model, settings.rank, seed=settings.seed)
+    if head is None:
+        with torch.random.fork_rng([]):
+            torch.manual_seed(settings.seed)
+            head = MaskedHead.of(encoder)
+    trainee = GraftTrainee(encoder, head, texts, valid, settings, knowing=knowing)
+    whole = {
+        **asdict(settings),
+        **(identity or {}),
+        "host": host_digest(encoder.grafts.host_digests),
+        "knowing": knowing,
+    }
+    watch = "accuracy" if not settings.masked or not settings.epochs else "score"
+    schedule = Schedule(
+        epochs=settings.all_epochs,
+        watch=watch,
+        patience=settings.patience if valid else None,
+    )
+    folder = run_folder(out)
+    if overwrite:
+        RunFolder(folder, whole).make_way()
+    yield from train(
+        trainee, folder, schedule, identity=whole, remedy="lower the learning rates",
+        progress=progress,
+    )  # fmt: skip
+    with new_folder(out, GRAFT, overwrite=overwrite) as written:
+        encoder.save_pretrained(written, facts=asdict(settings))
+        write_tensors(written / HEAD, head.state_dict())
+        shutil.copyfile(folder / "log.jsonl", written / "log.jsonl")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def load_head(folder: Path, encoder: GraftedEncoder) -> MaskedHead:
+    """Load the head that was trained with a graft."""
+    head = MaskedHead.of(encoder)
+    try:
+        head.load_state_dict(load_file(folder / HEAD))
+    except (OSError, RuntimeError) as error:
+        raise BadInput(f"no head fits ({error})", file=str(folder / HEAD)) from error
+    return head.eval()

@@ -1,0 +1,205 @@
+"""A grafted encoder in training: batches of both kinds, one update, figures on validation texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.autograd import backward
+from torch.nn.utils import clip_grad_norm_
+
+from kgraft.graft.attach import layers_of, looking
+from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
+from kgraft.graft.losses import likelihood_loss, margin_loss
+from kgraft.graft.mentions import Mentions
+from kgraft.graft.settings import GraftSettings
+from kgraft.text import length_batches
+from kgraft.text.masked import Masked, MaskedHead, TokenMask
+from kgraft.training import stream, torch_stream
+from kgraft.training.adam import Adam, under, warmed_up
+
+LINKER = ("down.", "pool.", "entity.", "spans.", "score.")  # the parts of a graft that link
+RATES = {name: f"{name}_rate" for name in ("linker", "graft", "host", "above", "head")}
+LOSSES = {"likelihood": likelihood_loss, "margin": margin_loss}
+_BATCH, _STEP, _VALID = 0, 1, 2  # what a stream of random numbers is for
+
+
+class Batch(NamedTuple):
+    """Windows that are read together, with masked words or with mentions to link."""
+
+    windows: np.ndarray
+    masked: bool
+
+
+class GraftTrainee:
+    """A grafted encoder and its head in training; see `kgraft.training.Trainee`.
+
+    With `knowing` false the same is trained without knowledge, to compare with.
+    """
+
+    def __init__(
+        self,
+        encoder: GraftedEncoder,
+        head: MaskedHead,
+        texts: NoticedWindows,
+        valid: NoticedWindows | None,
+        settings: GraftSettings,
+        *,
+        knowing: bool = True,
+    ) -> None:
+        self.encoder, self.head, self.texts, self.valid = encoder, head, texts, valid
+        self.settings, self.knowing = settings, knowing
+        self.mask = TokenMask(encoder)
+        self.module = nn.ModuleDict({"model": encoder.model, "head": head})
+        self.groups = self._groups()
+        self.optimiser = Adam(list(self.groups.values()), 0.0, weight_decay=settings.weight_decay)
+        self.bounds = self._bounds()
+
+    def _groups(self) -> dict[str, dict[str, list[nn.Parameter]]]:
+        """Return what is trained, by the rate at which it learns."""
+        lowest = self.encoder.grafts.layers[0]
+        layers = layers_of(self.encoder.model)
+        above = {id(p) for layer in layers[lowest:] for p in layer.parameters()}
+        groups: dict[str, list[nn.Parameter]] = {name: [] for name in RATES}
+        groups["head"] += self.head.parameters()
+        for name, parameter in self.encoder.model.named_parameters():
+            if name.startswith("grafts."):
+                part = name.split(".", 2)[2]
+                groups["linker" if part.startswith(LINKER) else "graft"].append(parameter)
+            elif parameter.requires_grad:
+                groups["above" if id(parameter) in above else "host"].append(parameter)
+        return {name: {"params": held} for name, held in groups.items() if held}
+
+    # What the loop asks for
+
+    def state(self) -> dict[str, Tensor]:
+        """Return parameters and optimiser."""
+        learned = {n: p.detach() for n, p in self.module.named_parameters()}
+        state = {f"module.{n}": p for n, p in learned.items()}
+        return state | {f"optimiser.{n}": t for n, t in self.optimiser.flat_state().items()}
+
+    def load(self, state: Mapping[str, Tensor]) -> None:
+        """Put a state back."""
+        held = under("module.", state)
+        with torch.no_grad():
+            for name, parameter in self.module.named_parameters():
+                parameter.copy_(held[name])
+        self.optimiser.load_flat(under("optimiser.", state))
+
+    def batches(self, epoch: int) -> Sequence[Batch]:
+        """Return windows of like length together, each with a kind."""
+        draw = stream(self.settings.seed, _BATCH, epoch)
+        share = 0.0 if self._linking(epoch) else self.settings.masked
+        cut = length_batches(
+            self.texts.lengths, self.settings.batch_tokens, seed=int(draw.integers(1 << 31))
+        )
+        return [Batch(windows, bool(draw.random() < share)) for windows in cut]
+
+    def _linking(self, epoch: int) -> bool:
+        return epoch < self.settings.linker_epochs
+
+    def _bounds(self) -> list[int]:
+        """Return the steps at which the two phases begin, and at which the last ends."""
+        first, all_epochs = self.settings.linker_epochs, self.settings.all_epochs
+        counts = [len(self.batches(epoch)) for epoch in range(all_epochs)]
+        return [0, sum(counts[:first]), sum(counts)]
+
+    def step(self, batch: Batch, place: int) -> dict[str, float]:
+        """Move the parameters once; all that is random comes from the seed and the place."""
+        linking = place < self.bounds[1]
+        self._unfreeze(linking=linking)
+        self.module.train()
+        with torch.random.fork_rng([]):
+            drawn = torch_stream(self.settings.seed, _STEP, place)
+            torch.manual_seed(drawn.initial_seed())
+            losses = self._losses(batch, drawn)
+        loss = torch.stack(list(losses.values())).sum()
+        self.optimiser.zero_grad()
+        if loss.requires_grad:
+            backward([loss])
+            clip_grad_norm_([p for p in self.optimiser.parameters() if p.grad is not None], 1.0)
+        self._set_rates(place, linking=linking)
+        self.optimiser.step()
+        return {"loss": loss.item(), **{name: part.item() for name, part in losses.items()}}
+
+    def _unfreeze(self, *, linking: bool) -> None:
+        """Let all learn, or only the linker."""
+        for name, group in self.groups.items():
+            for parameter in group["params"]:
+                parameter.requires_grad_(name == "linker" or not linking)
+
+    def _set_rates(self, place: int, *, linking: bool) -> None:
+        begin, end = self.bounds[:2] if linking else self.bounds[1:]
+        share = warmed_up(place - begin, end - begin)
+        for name, group in zip(self.groups, self.optimiser.param_groups, strict=True):
+            rate = RATES["graft" if name == "linker" and not linking else name]
+            group["lr"] = getattr(self.settings, rate) * share
+
+    def _losses(self, batch: Batch, drawn: torch.Generator) -> dict[str, Tensor]:
+        ids, mask, mentions = read_batch(self.texts, batch.windows)
+        if batch.masked:
+            masked = self.mask(ids, drawn)
+            hidden, _ = self._read(masked.ids, mask, self._hidden(mentions, masked, drawn))
+            return {"words": self.head.loss(hidden, masked, self._words())}
+        _, scores = self._read(ids, mask, mentions)
+        return {
+            f"links.{layer}": LOSSES[self.settings.loss](scores[layer], mentions[layer].known)
+            for layer in scores
+        }
+
+    def _hidden(
+        self, mentions: dict[int, Mentions], masked: Masked, drawn: torch.Generator
+    ) -> dict[int, Mentions]:
+        """Hide the candidates that would give masked words away."""
+        known = self.encoder.grafts.knowledge
+        return {
+            layer: found.masked(masked.chosen, drawn, known[layer].count)
+            for layer, found in mentions.items()
+        }
+
+    def _read(
+        self, ids: Tensor, mask: Tensor, mentions: dict[int, Mentions]
+    ) -> tuple[Tensor, dict[int, Tensor]]:
+        """Return what was read, (B, L, D), and the scores of candidates by layer."""
+        given = {"knowledge": mentions} if self.knowing else {}
+        with looking() as seen:
+            output = self.encoder.model(input_ids=ids, attention_mask=mask.long(), **given)
+        return output.last_hidden_state, {layer: looked.scores for layer, looked in seen.items()}
+
+    def _words(self) -> Tensor:
+        return self.encoder.model.get_input_embeddings().weight
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        """Return how often the linker is right, and the perplexity of masked words."""
+        if self.valid is None:
+            return {}
+        self.module.eval()
+        right, links, loss, words = 0, 0, 0.0, 0
+        drawn = torch_stream(self.settings.seed, _VALID)
+        for windows in length_batches(self.valid.lengths, self.settings.batch_tokens):
+            ids, mask, mentions = read_batch(self.valid, windows)
+            _, scores = self._read(ids, mask, mentions)
+            for layer, found in scores.items():
+                gold = mentions[layer].known
+                known = gold >= 0
+                right += int(torch.eq(found[known].argmax(-1), gold[known]).sum())
+                links += int(known.sum())
+            masked = self.mask(ids, drawn)
+            hidden, _ = self._read(masked.ids, mask, self._hidden(mentions, masked, drawn))
+            loss += self.head.loss(hidden, masked, self._words()).item() * len(masked.target)
+            words += len(masked.target)
+        perplexity = math.exp(min(loss / max(words, 1), 50.0))
+        return {"accuracy": right / max(links, 1), "perplexity": perplexity, "score": -perplexity}
+
+
+def read_batch(
+    texts: NoticedWindows, windows: np.ndarray
+) -> tuple[Tensor, Tensor, dict[int, Mentions]]:
+    """Return token ids and mask (B, L), and the mentions by layer."""
+    ids, mask = map(torch.from_numpy, texts.padded(windows))
+    return ids, mask, texts.mentions(windows)

@@ -1,0 +1,27 @@
+"""The knowledge of a saved graft is made again from what the graft tells."""
+
+import numpy as np
+from tests.graft.senses import tiny_wordnet
+
+from kgraft.graft import GraftedEncoder, GraphKnowledge, WordNetKnowledge, open_knowledge
+from kgraft.text import Encoder
+
+
+def test_a_graft_makes_its_knowledge_again(graph, host_folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
+    knowledge = open_knowledge(graph.folder)
+    assert type(knowledge) is GraphKnowledge
+    host = Encoder.load(host_folder, device="cpu", max_length=64)
+    encoder = GraftedEncoder(host, {2: knowledge})
+    encoder.save_pretrained(tmp_path / "graft")
+    again = GraftedEncoder.from_pretrained(tmp_path / "graft")
+    texts = ["Paris lies in Texas."]
+    again.max_length = encoder.max_length
+    assert np.array_equal(again.encode(texts), encoder.encode(texts))
+
+
+def test_a_graph_of_word_senses_is_known_by_lemmas(tmp_path, monkeypatch):
+    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
+    knowledge = open_knowledge(tiny_wordnet(tmp_path).folder)
+    assert isinstance(knowledge, WordNetKnowledge)
+    assert knowledge.size == 384 + 5

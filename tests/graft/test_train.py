@@ -1,0 +1,135 @@
+"""A graft learns: first its linker alone, then all; and goes on where it was killed."""
+
+import numpy as np
+import pytest
+import torch
+from tests.graft.conftest import SETTINGS
+
+from kgraft.errors import BadInput
+from kgraft.graft import GraftedEncoder, GraftSettings, load_head, notice, train_graft
+from kgraft.graft.trainee import GraftTrainee
+from kgraft.graph.annotated import annotate
+from kgraft.text import Encoder
+from kgraft.text.masked import MaskedHead
+
+SENTENCES = {
+    "fr-paris": ["{} lies in France.", "the Seine flows through {}", "{} rules France"],
+    "tx-paris": ["{} lies in Texas.", "a small city in Texas is {}", "{} has few people"],
+    "myth": ["{} took Helen away.", "prince {} came to Troy", "{} shot Achilles"],
+}
+QUICK = GraftSettings(
+    linker_epochs=30, epochs=2, linker_rate=1e-2, graft_rate=1e-3, batch_tokens=64, patience=50
+)
+
+
+def examples():
+    for entity, sentences in SENTENCES.items():
+        for sentence in sentences:
+            start = sentence.index("{}")
+            mention = {"start": start, "end": start + 5, "entity": entity}
+            yield sentence.format("Paris"), [mention]
+
+
+@pytest.fixture
+def data(graph):
+    return annotate(graph, examples())
+
+
+def trainee(encoder, data, settings=QUICK, **options):
+    texts = notice(encoder, data, 2)
+    torch.manual_seed(1)
+    return GraftTrainee(encoder, MaskedHead.of(encoder), texts, texts, settings, **options)
+
+
+def test_the_marks_of_texts_become_gold(encoder, data, graph):
+    texts = notice(encoder, data, 2)
+    batch = texts.mentions(np.arange(len(texts)))[2]
+    named = batch.known >= 0
+    meant = batch.entity.gather(-1, batch.known.clamp_min(0)[..., None])[..., 0][named]
+    expected = graph.numbers_of([e for e, sentences in SENTENCES.items() for _ in sentences])
+    assert meant.tolist() == expected.tolist()
+
+
+def test_the_linker_learns_alone_while_the_host_stays(encoder, data):
+    made = trainee(encoder, data)
+    before = {n: p.clone() for n, p in encoder.model.named_parameters()}
+    first = made.validate()["accuracy"]
+    for place in range(made.bounds[1]):
+        epoch_batches = made.batches(0)
+        made.step(epoch_batches[place % len(epoch_batches)], place)
+    changed = {n for n, p in encoder.model.named_parameters() if not torch.equal(p, before[n])}
+    assert changed
+    parts = {name.split(".")[2] for name in changed}
+    assert all(name.startswith("grafts.2.") for name in changed)
+    assert parts <= {"down", "pool", "entity", "spans", "score"}
+    assert made.validate()["accuracy"] > max(first, 0.8)
+
+
+def test_then_all_learns_but_the_entity_vectors(encoder, data, knowledge):
+    made = trainee(encoder, data, QUICK.changed(linker_epochs=0, masked=0.5, epochs=4))
+    table = knowledge._matrix.clone()
+    before = {n: p.clone() for n, p in made.module.named_parameters()}
+    kinds = set()
+    for epoch in range(4):
+        for batch in made.batches(epoch):
+            losses = made.step(batch, 0)
+            kinds |= losses.keys()
+    assert kinds == {"loss", "words", "links.2"}
+    still = [n for n, p in made.module.named_parameters() if torch.equal(p, before[n])]
+    assert not [n for n in still if "pooler" not in n and "token_type" not in n]
+    assert torch.equal(knowledge._matrix, table)
+
+
+def test_without_knowledge_the_same_is_trained_as_a_plain_encoder(encoder, data):
+    made = trainee(encoder, data, QUICK.changed(linker_epochs=0, masked=1.0), knowing=False)
+    before = {n: p.clone() for n, p in encoder.model.grafts.named_parameters()}
+    losses = [made.step(batch, place)["words"] for place, batch in enumerate(made.batches(0))]
+    assert max(losses) > 0
+    assert all(torch.equal(p, before[n]) for n, p in encoder.model.grafts.named_parameters())
+
+
+def run(encoder, data, out, settings, stop=None):
+    texts = notice(encoder, data, 2)
+    done = []
+    for epoch in train_graft(encoder, texts, out, valid=texts, settings=settings):
+        done.append(epoch.number)
+        if epoch.number == stop:
+            break
+    return done
+
+
+def new(host_folder, knowledge):
+    host = Encoder.load(host_folder, device="cpu", max_length=64)
+    return GraftedEncoder(host, {2: knowledge}, settings={2: SETTINGS})
+
+
+@pytest.mark.parametrize("rank", [None, 2])
+def test_a_training_that_is_stopped_goes_on_to_the_same_bits(
+    host_folder, knowledge, data, tmp_path, rank
+):
+    short = QUICK.changed(linker_epochs=1, epochs=2, rank=rank)
+    one, other = new(host_folder, knowledge), new(host_folder, knowledge)
+    assert run(one, data, tmp_path / "whole", short) == [1, 2, 3]
+    run(other, data, tmp_path / "parts", short, stop=2)
+    again = new(host_folder, knowledge)
+    assert run(again, data, tmp_path / "parts", short) == [3]
+    files = [(tmp_path / name / "graft.safetensors").read_bytes() for name in ("whole", "parts")]
+    assert files[0] == files[1]
+    loaded = GraftedEncoder.from_pretrained(tmp_path / "whole", {2: knowledge})
+    assert np.array_equal(loaded.encode(data.texts), one.encode(data.texts))
+    load_head(tmp_path / "whole", loaded)
+
+
+def test_a_folder_that_is_there_is_not_overwritten(encoder, data, tmp_path):
+    short = QUICK.changed(linker_epochs=0, epochs=1)
+    run(encoder, data, tmp_path / "graft", short)
+    with pytest.raises(BadInput, match="--overwrite"):
+        run(encoder, data, tmp_path / "graft", short)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("epochs", -1), ("rank", 0), ("masked", 2.0), ("loss", "magic")]
+)
+def test_settings_that_make_no_sense_are_refused(name, value):
+    with pytest.raises(BadInput):
+        GraftSettings(**{name: value})
