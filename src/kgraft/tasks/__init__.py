@@ -1,0 +1,43 @@
+"""What a model is fine-tuned and measured on; each with knowledge on, off, and the difference."""
+
+from kgraft.tasks.classify import Classifier, ClassSettings, ClassTrainee, Ready
+from kgraft.tasks.evaluate import CLASS_TASKS, TASKS, evaluate
+from kgraft.tasks.examples import ClassTask, Examples
+from kgraft.tasks.facts import Clozes, clozes, reciprocal_ranks
+from kgraft.tasks.perplexity import perplexity_counts
+from kgraft.tasks.relations import SEMEVAL
+from kgraft.tasks.senses import (
+    SenseTexts,
+    choose_senses,
+    first_senses,
+    noticed_senses,
+    read_senses,
+    sense_counts,
+)
+from kgraft.tasks.typing import TYPING
+from kgraft.tasks.wic import WIC
+
+__all__ = [
+    "CLASS_TASKS",
+    "SEMEVAL",
+    "TASKS",
+    "TYPING",
+    "WIC",
+    "ClassSettings",
+    "ClassTask",
+    "ClassTrainee",
+    "Classifier",
+    "Clozes",
+    "Examples",
+    "Ready",
+    "SenseTexts",
+    "choose_senses",
+    "clozes",
+    "evaluate",
+    "first_senses",
+    "noticed_senses",
+    "perplexity_counts",
+    "read_senses",
+    "reciprocal_ranks",
+    "sense_counts",
+]

@@ -1,0 +1,192 @@
+"""Classification of spans: a head on any encoder, with or without knowledge, and its training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.autograd import backward
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+from torch.nn.utils import clip_grad_norm_
+
+from kgraft.graft import GraftedEncoder, knowledge_off
+from kgraft.tasks.examples import ClassTask, Examples
+from kgraft.text import Encoder, Places, Windows, length_batches
+from kgraft.training import stream, torch_stream
+from kgraft.training.adam import Adam, under, warmed_up
+
+_BATCH, _DROP = 0, 1  # what a stream of random numbers is for
+
+
+@dataclass(frozen=True)
+class ClassSettings:
+    """How an encoder is fine-tuned to classify."""
+
+    epochs: int = 4
+    patience: int = 2
+    learning_rate: float = 5e-5
+    head_rate: float = 1e-3
+    batch_tokens: int = 1024
+    dropout: float = 0.1
+    seed: int = 0
+
+
+class Classifier(nn.Module):
+    """From the vectors of an example's spans to the log-odds of classes.
+
+    Of two spans a and b it looks at [a, b, |a - b|, a * b].
+    """
+
+    def __init__(self, size: int, spans: int, classes: int, dropout: float) -> None:
+        super().__init__()
+        wide = size * (4 if spans == 2 else spans)
+        self.layers = nn.Sequential(
+            nn.Dropout(dropout), nn.Linear(wide, size), nn.GELU(), nn.Dropout(dropout),
+            nn.Linear(size, classes),
+        )  # fmt: skip
+
+    def forward(self, spans: Tensor) -> Tensor:
+        """Take spans (N, P, D) to log-odds (N, C)."""
+        if spans.shape[1] == 2:
+            a, b = spans.unbind(1)
+            spans = torch.stack([a, b, (a - b).abs(), a * b], dim=1)
+        return self.layers(spans.flatten(1))
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Examples made ready for an encoder: their windows, and where their spans stand."""
+
+    examples: Examples
+    windows: Windows
+    places: Places  # (N P,)
+
+    @classmethod
+    def of(cls, encoder: Encoder, examples: Examples) -> Ready:
+        """Cut the texts of examples; a span that no window holds is read at its window's start."""
+        windows = encoder.windows(examples.texts)
+        sides = (examples.text, examples.start, examples.end)
+        places = windows.locate(*(side.ravel() for side in sides))
+        first = np.searchsorted(windows.text, examples.text.ravel())
+        lost = places.window < 0
+        window = np.where(lost, first, places.window)
+        last = np.where(lost, 1, places.last)
+        return cls(examples, windows, Places(window, places.first, last))
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """How many tokens the longest window of each example has."""
+        window = self.places.window.reshape(len(self.examples), -1)
+        return self.windows.lengths[window].max(1)
+
+    def vectors(self, encoder: Encoder, rows: np.ndarray) -> Tensor:
+        """Read the spans of some examples, (n, P, D): the mean of their tokens."""
+        spans = self.examples.text.shape[1]
+        row = (rows[:, None] * spans + np.arange(spans)).ravel()
+        place = self.places.take(row)
+        windows, which = np.unique(place.window, return_inverse=True)
+        ids, mask = map(torch.from_numpy, self.windows.padded(windows))
+        beside = encoder.beside(self.windows, windows)
+        read = encoder.model(input_ids=ids, attention_mask=mask.long(), **beside).last_hidden_state
+        column = torch.arange(read.shape[1])
+        first, last = torch.from_numpy(place.first)[:, None], torch.from_numpy(place.last)[:, None]
+        inside = ((column >= first) & (column < last)).to(read.dtype)
+        inside = inside / inside.sum(1, keepdim=True)
+        means = torch.bmm(inside[:, None], read[torch.from_numpy(which)])[:, 0]
+        return means.view(len(rows), spans, -1)
+
+
+class ClassTrainee:
+    """An encoder and a classifier in training; see `kgraft.training.Trainee`."""
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        task: ClassTask,
+        examples: Examples,
+        valid: Examples,
+        settings: ClassSettings,
+        *,
+        knowing: bool = True,
+    ) -> None:
+        self.encoder, self.task, self.settings = encoder, task, settings
+        self.ready, self.valid = Ready.of(encoder, examples), Ready.of(encoder, valid)
+        self.off = isinstance(encoder, GraftedEncoder) and not knowing
+        with torch.random.fork_rng([]):
+            torch.manual_seed(settings.seed)
+            spans = examples.text.shape[1]
+            classes = len(task.classes)
+            head = Classifier(encoder.dimension, spans, classes, settings.dropout)
+        self.module = nn.ModuleDict({"model": encoder.model, "head": head})
+        own = [p for p in encoder.model.parameters() if p.requires_grad]
+        groups = [{"params": own}, {"params": list(head.parameters())}]
+        self.optimiser = Adam(groups, 0.0)
+        self.steps = sum(len(self.batches(epoch)) for epoch in range(settings.epochs))
+
+    def state(self) -> dict[str, Tensor]:
+        """Return parameters and optimiser."""
+        state = {f"module.{n}": p.detach() for n, p in self.module.named_parameters()}
+        return state | {f"optimiser.{n}": t for n, t in self.optimiser.flat_state().items()}
+
+    def load(self, state: Mapping[str, Tensor]) -> None:
+        """Put a state back."""
+        held = under("module.", state)
+        with torch.no_grad():
+            for name, parameter in self.module.named_parameters():
+                parameter.copy_(held[name])
+        self.optimiser.load_flat(under("optimiser.", state))
+
+    def batches(self, epoch: int) -> Sequence[np.ndarray]:
+        """Return the examples of an epoch in batches of like length."""
+        seed = int(stream(self.settings.seed, _BATCH, epoch).integers(1 << 31))
+        return length_batches(self.ready.lengths, self.settings.batch_tokens, seed=seed)
+
+    def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
+        """Move the parameters once."""
+        self.module.train()
+        with torch.random.fork_rng([]), self._knowledge():
+            torch.manual_seed(torch_stream(self.settings.seed, _DROP, place).initial_seed())
+            loss = self._loss(batch)
+        self.optimiser.zero_grad()
+        backward([loss])
+        clip_grad_norm_(self.optimiser.parameters(), 1.0)
+        share = warmed_up(place, self.steps)
+        rates = (self.settings.learning_rate, self.settings.head_rate)
+        for group, rate in zip(self.optimiser.param_groups, rates, strict=True):
+            group["lr"] = rate * share
+        self.optimiser.step()
+        return {"loss": loss.item()}
+
+    def _loss(self, batch: np.ndarray) -> Tensor:
+        logits = self.module["head"](self.ready.vectors(self.encoder, batch))
+        classes = torch.from_numpy(self.ready.examples.classes[batch])
+        if self.task.several:
+            return binary_cross_entropy_with_logits(logits, classes.float())
+        return cross_entropy(logits, classes.int().argmax(1))
+
+    def validate(self) -> dict[str, float]:
+        """Return the task's figure on validation examples."""
+        return {self.task.metric: float(self.task.figure(self.counts(self.valid).sum(0)))}
+
+    @torch.no_grad()
+    def counts(self, ready: Ready) -> np.ndarray:
+        """Return the counts of each example, (N, K), that the task's figure is made of."""
+        self.module.eval()
+        found = np.zeros_like(ready.examples.classes)
+        with self._knowledge():
+            for rows in length_batches(ready.lengths, self.settings.batch_tokens):
+                logits = self.module["head"](ready.vectors(self.encoder, rows))
+                found[rows] = self._decide(logits).numpy()
+        return self.task.counts(ready.examples.classes, found)
+
+    def _decide(self, logits: Tensor) -> Tensor:
+        """Return the classes of examples: the likeliest, and with several all above one half."""
+        best = torch.nn.functional.one_hot(logits.argmax(1), logits.shape[1]).bool()
+        return best | (logits > 0) if self.task.several else best
+
+    def _knowledge(self) -> AbstractContextManager[None]:
+        return knowledge_off(self.encoder.model) if self.off else nullcontext()

@@ -1,0 +1,144 @@
+"""What knowledge is worth on a task: on, off, and the difference with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from kgraft.errors import BadInput
+from kgraft.graft import GraftedEncoder, WordNetKnowledge, load_head, notice
+from kgraft.graph import SPLITS
+from kgraft.graph.annotated import read_annotated
+from kgraft.measure import Difference, paired_difference, perplexity
+from kgraft.progress import Progress
+from kgraft.tasks.classify import ClassSettings, ClassTrainee, Ready
+from kgraft.tasks.examples import ClassTask, Examples
+from kgraft.tasks.facts import clozes, reciprocal_ranks
+from kgraft.tasks.perplexity import perplexity_counts
+from kgraft.tasks.relations import SEMEVAL
+from kgraft.tasks.senses import choose_senses, first_senses, read_senses, sense_counts
+from kgraft.tasks.typing import TYPING
+from kgraft.tasks.wic import WIC
+from kgraft.training import Schedule, train
+
+CLASS_TASKS = {task.name: task for task in (WIC, SEMEVAL, TYPING)}
+Load = Callable[[], GraftedEncoder]
+
+
+def evaluate(
+    task: str, data: Path, model: Path, *, seeds: int = 1, progress: Progress | None = None
+) -> Difference:
+    """Measure the graft of a folder on a task, whose files are in `data`."""
+    if task in CLASS_TASKS:
+        return classify(
+            CLASS_TASKS[task],
+            data,
+            lambda: GraftedEncoder.from_pretrained(model),
+            range(seeds),
+            progress=progress,
+        )
+    if task not in MEASURED:
+        raise BadInput(f"no task is called {task}", remedy=f"choose from {', '.join(TASKS)}")
+    return MEASURED[task](model, data)
+
+
+def splits_of(task: ClassTask, data: Path) -> tuple[Examples, Examples, Examples]:
+    """Read the train, dev and test files of a task; without dev, a tenth of train is it."""
+    train_file, dev_file, test_file = (data / f"{name}.jsonl" for name in ("train", "dev", "test"))
+    examples, test = task.read(train_file), task.read(test_file)
+    if dev_file.exists():
+        return examples, task.read(dev_file), test
+    order = np.random.default_rng(0).permutation(len(examples))
+    apart = len(examples) // 10
+    return examples.part(np.sort(order[apart:])), examples.part(np.sort(order[:apart])), test
+
+
+def classify(
+    task: ClassTask,
+    data: Path,
+    load: Load,
+    seeds: range,
+    *,
+    settings: ClassSettings | None = None,
+    progress: Progress | None = None,
+) -> Difference:
+    """Fine-tune an encoder with its knowledge on and off, for each seed, and compare on test."""
+    examples, dev, test = splits_of(task, data)
+    counts: dict[bool, list[np.ndarray]] = {True: [], False: []}
+    for seed in seeds:
+        for knowing in counts:
+            found = fine_tune(
+                task, load(), examples, dev, test, seed,
+                settings=settings, knowing=knowing, progress=progress,
+            )  # fmt: skip
+            counts[knowing].append(found)
+    return paired_difference(*(np.sum(held, 0) for held in counts.values()), figure=task.figure)
+
+
+def fine_tune(
+    task: ClassTask,
+    encoder: GraftedEncoder,
+    examples: Examples,
+    dev: Examples,
+    test: Examples,
+    seed: int,
+    *,
+    settings: ClassSettings | None = None,
+    knowing: bool = True,
+    progress: Progress | None = None,
+) -> np.ndarray:
+    """Fine-tune once, and return the counts of each test example, (N, K)."""
+    chosen = settings or ClassSettings(seed=seed)
+    trainee = ClassTrainee(encoder, task, examples, dev, chosen, knowing=knowing)
+    schedule = Schedule(epochs=chosen.epochs, watch=task.metric, patience=chosen.patience)
+    with TemporaryDirectory(prefix="kgraft-") as folder:
+        for _ in train(trainee, Path(folder), schedule, identity={}, progress=progress):
+            pass
+    return trainee.counts(Ready.of(encoder, test))
+
+
+def _senses(model: Path, data: Path) -> Difference:
+    encoder = GraftedEncoder.from_pretrained(model)
+    layer, knowledge = next(
+        ((n, k) for n, k in encoder.grafts.knowledge.items() if isinstance(k, WordNetKnowledge)),
+        (0, None),
+    )
+    if knowledge is None:
+        raise BadInput("the graft knows no word senses", remedy="graft WordNet", file=str(model))
+    found = [read_senses(knowledge, path) for path in sorted(data.glob("*.jsonl"))]
+    on = [sense_counts(part, choose_senses(encoder, layer, part)) for part in found]
+    off = [sense_counts(part, first_senses(part)) for part in found]
+    return paired_difference(np.concatenate(on), np.concatenate(off))
+
+
+def _perplexity(model: Path, data: Path) -> Difference:
+    encoder = GraftedEncoder.from_pretrained(model)
+    head = load_head(model, encoder)
+    layer = encoder.grafts.layers[0]
+    graph = encoder.grafts.knowledge[layer].graph
+    texts = notice(encoder, read_annotated(data, graph), layer)
+    on, off = (
+        perplexity_counts(encoder, head, texts, knowing=knowing) for knowing in (True, False)
+    )
+    return paired_difference(on, off, figure=perplexity)
+
+
+def _facts(model: Path, data: Path) -> Difference:
+    encoder = GraftedEncoder.from_pretrained(model)
+    head = load_head(model, encoder)
+    graph = encoder.grafts.knowledge[encoder.grafts.layers[0]].graph.whole()
+    asked = graph.triples.take(graph.triples.split == SPLITS.index(data.name))
+    found = clozes(encoder, graph, asked, graph.triples)
+    on, off = (reciprocal_ranks(encoder, head, found, knowing=knowing) for knowing in (True, False))
+    return paired_difference(on, off)
+
+
+MEASURED: dict[str, Callable[[Path, Path], Difference]] = {
+    "senses": _senses,
+    "perplexity": _perplexity,
+    "facts": _facts,
+}
+TASKS = (*CLASS_TASKS, *MEASURED)

@@ -1,0 +1,163 @@
+"""Word senses: which synset a marked word of a sentence means (Raganato et al. 2017).
+
+Each word comes with its lemma and part of speech, and may mean the synsets of those. It is right
+when the synset that weighs most is one of the marked ones; a word without an answer is wrong.
+Without knowledge the answer is the sense that is meant most often.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from kgraft.errors import BadInput
+from kgraft.graft import GraftedEncoder, Noticed, NoticedWindows, looking
+from kgraft.graft.mentions import UNKNOWN
+from kgraft.graft.wordnet import WordNetKnowledge
+from kgraft.graph import Graph
+from kgraft.graph.annotated import json_lines
+from kgraft.graph.names import Named
+from kgraft.text import length_batches
+
+Word = tuple[int, int, str, str, list[str]]
+"""A marked word: start, end, lemma, part of speech (NOUN …), sense keys."""
+
+
+@dataclass(frozen=True)
+class SenseTexts:
+    """Sentences with words whose sense is marked."""
+
+    texts: list[str]
+    named: Named  # the marked words, with their candidates
+    gold: list[frozenset[int]]  # of each word: the synsets it means
+
+    def __len__(self) -> int:
+        return len(self.gold)
+
+
+def sense_keys(graph: Graph) -> dict[str, int]:
+    """Return the synsets of a WordNet graph by their sense keys."""
+    keys = graph.entities["sense_keys"].to_pylist()
+    return {key: number for number, held in enumerate(keys) for key in held.split("|") if key}
+
+
+def read_senses(knowledge: WordNetKnowledge, path: Path) -> SenseTexts:
+    """Read sentences with marked senses."""
+    return collect(knowledge, _lines(path))
+
+
+def _lines(path: Path) -> Iterator[tuple[str, list[Word]]]:
+    for number, line in json_lines(path):
+        try:
+            told = json.loads(line)
+            yield told["text"], [_word(mention) for mention in told["mentions"]]
+        except (ValueError, LookupError, TypeError) as error:
+            reason = f"no sentence with senses ({type(error).__name__}: {error})"
+            raise BadInput(reason, file=str(path), line=number) from error
+
+
+def _word(mention: dict[str, Any]) -> Word:
+    names = ("start", "end", "lemma", "pos", "entities")
+    start, end, lemma, pos, keys = (mention[name] for name in names)
+    return start, end, lemma, pos, keys
+
+
+def collect(knowledge: WordNetKnowledge, sentences: Iterable[tuple[str, list[Word]]]) -> SenseTexts:
+    """Look up the senses of the marked words of sentences."""
+    known, look_up = sense_keys(knowledge.graph), cache(knowledge.senses)
+    texts, rows, gold, entity, prior, sizes = [], [], [], [], [], []
+    shift = 0
+    for text, words in sentences:
+        texts.append(text)
+        for start, end, lemma, pos, keys in sorted(words, key=lambda word: word[:2]):
+            senses, weights = look_up(lemma, pos)
+            rows.append((start + shift, end + shift))
+            gold.append(frozenset(known[key] for key in keys if key in known))
+            entity.append(senses)
+            prior.append(weights)
+            sizes.append(len(senses))
+        shift += len(text) + 1
+    first, last = np.array(rows, np.int64).reshape(-1, 2).T
+    bounds = np.cumsum([0, *(len(text) + 1 for text in texts)])
+    nothing = np.zeros(0, np.int64)
+    named = Named(
+        bounds, nothing, nothing, first, last, np.cumsum([0, *sizes]),
+        np.concatenate([nothing, *entity]), np.concatenate([nothing, *prior]).astype(np.float32),
+    )  # fmt: skip
+    return SenseTexts(texts, named, gold)
+
+
+def example_sentences(knowledge: WordNetKnowledge) -> Iterator[tuple[str, list[Word]]]:
+    """Yield the examples in WordNet's own glosses that use a word of their synset."""
+    columns = ["label", "aliases", "description", "sense_keys", "pos"]
+    table = knowledge.graph.entities.select(columns)
+    names = {"n": "NOUN", "v": "VERB", "a": "ADJ", "s": "ADJ", "r": "ADV"}
+    for row in table.to_pylist():
+        lemmas = [row["label"], *(row["aliases"] or [])]
+        for example in re.findall(r'"([^"]+)"', row["description"] or ""):
+            for lemma, key in zip(lemmas, row["sense_keys"].split("|"), strict=False):
+                found = _used(lemma.lower(), example.lower())
+                if found and key:
+                    yield example, [(*found, lemma, names[row["pos"]], [key])]
+                    break
+
+
+def _used(lemma: str, text: str) -> tuple[int, int] | None:
+    """Return where a text uses a lemma, with another ending perhaps."""
+    for cut in range(3):
+        stem = lemma[: max(len(lemma) - cut, 3)]
+        for found in re.finditer(rf"\b{re.escape(stem)}[a-z]*\b", text):
+            if found.end() - found.start() <= len(lemma) + 4:
+                return found.span()
+    return None
+
+
+def noticed_senses(encoder: GraftedEncoder, layer: int, data: SenseTexts) -> NoticedWindows:
+    """Put marked words into the windows of their sentences; each knows one right synset."""
+    windows = encoder.plain_windows(data.texts)
+    gold = np.array([next(iter(sorted(meant)), UNKNOWN) for meant in data.gold])
+    noticed = Noticed.of(windows, data.named, gold=gold, longest=encoder.max_length)
+    return NoticedWindows.of(windows, {layer: noticed})
+
+
+@torch.no_grad()
+def choose_senses(encoder: GraftedEncoder, layer: int, data: SenseTexts) -> np.ndarray:
+    """Return the synset that weighs most for each marked word, -1 where there is none."""
+    windows = noticed_senses(encoder, layer, data)
+    places = windows.locate(*data.named.characters(data.named.start, data.named.end))
+    chosen = first_senses(data)
+    encoder.model.eval()
+    for numbers in length_batches(windows.lengths, 4096):
+        mentions = windows.mentions(numbers)
+        ids, mask = map(torch.from_numpy, windows.padded(numbers))
+        with looking() as seen:
+            encoder.model(input_ids=ids, attention_mask=mask.long(), knowledge=mentions)
+        if layer not in seen:
+            continue
+        best = seen[layer].scores.argmax(-1, keepdim=True)
+        entity = mentions[layer].entity.gather(-1, best)[..., 0].numpy()
+        for row, number in enumerate(numbers.tolist()):
+            words = np.flatnonzero(places.window == number)
+            chosen[words] = entity[row, : len(words)]
+    return chosen
+
+
+def first_senses(data: SenseTexts) -> np.ndarray:
+    """Return each marked word's likeliest synset by its prior alone, -1 where there is none."""
+    first, last = data.named.candidates[:-1], data.named.candidates[1:]
+    whole = np.append(data.named.entity, -1)
+    return np.where(last > first, whole[first], -1)
+
+
+def sense_counts(data: SenseTexts, chosen: np.ndarray) -> np.ndarray:
+    """Return hit and try of each word, (N, 2)."""
+    right = [int(entity) in meant for entity, meant in zip(chosen, data.gold, strict=True)]
+    return np.stack([right, np.ones(len(right))], axis=1)

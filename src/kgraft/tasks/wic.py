@@ -1,0 +1,24 @@
+"""Words in context: does a word mean the same in both sentences? (Pilehvar et al. 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kgraft.measure import share
+from kgraft.tasks.examples import ClassTask, Row
+
+
+def _row(line: Mapping[str, Any]) -> list[Row]:
+    spans = [(line[f"text{n}"], *line[f"span{n}"]) for n in (1, 2)]
+    return [(spans, ["same" if line["same"] else "different"])]
+
+
+def _counts(true: np.ndarray, found: np.ndarray) -> np.ndarray:
+    right = (true & found).any(1)
+    return np.stack([right, np.ones(len(right))], axis=1)
+
+
+WIC = ClassTask("wic", ("different", "same"), False, _row, _counts, share, "accuracy")

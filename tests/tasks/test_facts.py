@@ -1,0 +1,50 @@
+"""Facts are asked for in words, and the hidden object is ranked among all words."""
+
+import numpy as np
+import pytest
+import torch
+
+from kgraft.tasks import clozes, reciprocal_ranks
+from kgraft.tasks.facts import object_tokens
+from kgraft.text.masked import MaskedHead
+
+
+@pytest.fixture
+def asked(encoder, graph):
+    return clozes(encoder, graph, graph.triples, graph.triples)
+
+
+def test_facts_in_words(asked):
+    assert "Paris is the capital of [MASK] ." in asked.texts
+    assert len(asked) == 2  # the other relations have no template
+    assert all(text.count("[MASK]") == 1 for text in asked.texts)
+
+
+def test_objects_of_one_token(encoder, graph):
+    token = object_tokens(encoder, graph)
+    labels = graph.entities["label"].to_pylist()
+    tokenizer = encoder.tokenizer
+    for label, found in zip(labels, token, strict=True):
+        pieces = tokenizer.encode(label or "", add_special_tokens=False)
+        assert found == (pieces[0] if len(pieces) == 1 else -1)
+
+
+@pytest.mark.parametrize("knowing", [True, False])
+def test_ranks(encoder, asked, knowing):
+    torch.manual_seed(0)
+    head = MaskedHead.of(encoder).eval()
+    asked.others[0] = np.arange(2000, 2100)
+    asked.others[0] = asked.others[0][asked.others[0] != asked.word[0]]
+    counts = reciprocal_ranks(encoder, head, asked, knowing=knowing)
+    words = encoder.model.get_input_embeddings().weight
+    for row, text in enumerate(asked.texts):
+        windows = encoder.windows([text])
+        ids, mask = map(torch.from_numpy, windows.padded(np.array([0])))
+        beside = encoder.beside(windows, np.array([0])) if knowing else {}
+        with torch.no_grad():
+            read = encoder.model(input_ids=ids, attention_mask=mask.long(), **beside)
+            place = ids[0].tolist().index(encoder.tokenizer.mask_token_id)
+            scores = head(read.last_hidden_state[0, place], words)
+        rivals = [w for w in range(len(scores)) if w not in asked.others[row]]
+        rank = 1 + sum(bool(scores[w] > scores[asked.word[row]]) for w in rivals)
+        assert counts[row].tolist() == pytest.approx([1 / rank, 1], rel=0.02)

@@ -1,0 +1,23 @@
+"""Hidden words cost the same on both sides where knowledge says nothing."""
+
+import numpy as np
+import torch
+
+from kgraft.graft import notice
+from kgraft.tasks import perplexity_counts
+from kgraft.text.masked import MaskedHead
+
+TEXTS = ["Paris lies in Texas, far from France. " * 8, "nothing is mentioned here at all " * 4]
+
+
+def test_counts(encoder):
+    torch.manual_seed(0)
+    head = MaskedHead.of(encoder).eval()
+    texts = notice(encoder, TEXTS, 2)
+    on, off = (perplexity_counts(encoder, head, texts, knowing=k) for k in (True, False))
+    assert np.array_equal(on[:, 1], off[:, 1])
+    assert on[-1, 0] == off[-1, 0]  # no mention
+    assert on[0, 0] != off[0, 0]
+    given = perplexity_counts(encoder, head, texts, telling="given")
+    assert given[:, 0].sum() != on[:, 0].sum()
+    assert on[:, 1].sum() > 3
