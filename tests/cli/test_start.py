@@ -125,7 +125,12 @@ def test_a_closed_pipe_is_no_error():
 
 @pytest.mark.parametrize(
     ("typed", "word", "offered"),
-    [("kgraft gr", 1, "graph"), ("kgraft graph ex", 2, "export"), ("kgraft li", 1, "link")],
+    [
+        ("kgraft grap", 1, "graph"),
+        ("kgraft graf", 1, "graft"),
+        ("kgraft graph ex", 2, "export"),
+        ("kgraft li", 1, "link"),
+    ],
 )
 def test_shells_complete_commands(typed, word, offered):
     script = Path(sysconfig.get_path("scripts"), "kgraft")

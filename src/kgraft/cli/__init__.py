@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli import embed, graph, link
+from kgraft.cli import embed, graft, graph, link
 from kgraft.cli.output import OneLineErrors
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
 app.add_typer(graph.app, name="graph")
 app.add_typer(embed.app, name="embed")
 app.add_typer(link.app, name="link")
+app.add_typer(graft.app, name="graft")
 
 
 def _version(wanted: bool) -> None:

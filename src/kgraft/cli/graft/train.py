@@ -1,0 +1,132 @@
+"""`kgraft graft train`: an encoder that reads with a graph's knowledge."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kgraft.cli.output import AsJson, GraphName, Quiet, console, print_json
+from kgraft.progress import progress_bar
+
+if TYPE_CHECKING:
+    from kgraft.graft import GraftedEncoder
+    from kgraft.training import Epoch
+
+COUNT = 4000  # texts made from the graph where none are given
+
+
+def train(
+    graph: GraphName = "world",
+    texts: Annotated[
+        Path | None,
+        typer.Option(
+            help="Annotated texts, JSON Lines with text and mentions; without, the graph's own."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path("graft"),
+    layer: Annotated[
+        int | None,
+        typer.Option(min=1, help="The layer to graft after; by default the last but one."),
+    ] = None,
+    vectors: Annotated[
+        list[Path] | None, typer.Option(help="Folders of 'kgraft embed train', to know facts by.")
+    ] = None,
+    start: Annotated[
+        Path | None, typer.Option(help="A graft to add this one to, at another layer.")
+    ] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="The host: a folder or hub name, if not the default.")
+    ] = None,
+    kind: Annotated[
+        str, typer.Option(help="How knowledge comes in: attention, entity or relation.")
+    ] = "attention",
+    linker_epochs: Annotated[
+        int | None, typer.Option(min=0, help="Passes in which only the linker learns.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(min=0, help="Passes after those.")] = None,
+    rank: Annotated[
+        int | None, typer.Option(min=1, help="Change the host by this rank, for a small file.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a graft that is there.")
+    ] = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Graft a graph's knowledge onto an encoder, and train it.
+
+    First the linker inside the graft learns alone which entities are meant, then all learns
+    together but the entities' vectors, from masked words and from marked mentions. A tenth of the
+    texts is set apart to choose the epoch by. Interrupted or killed, the same command goes on where
+    it stopped.
+
+    Examples:
+
+      kgraft graft train my-graph --texts marked.jsonl --out grafted
+
+      kgraft graft train wordnet --start grafted --layer 5 --texts senses.jsonl --out both
+    """
+    from kgraft.graft import GraftSettings, attach, notice, open_knowledge, train_graft
+    from kgraft.graft.attach import layers_of
+    from kgraft.graph.annotated import read_annotated, split_texts
+    from kgraft.link import graph_texts
+
+    settings = GraftSettings(seed=seed).changed(
+        linker_epochs=linker_epochs, epochs=epochs, rank=rank
+    )
+    told: dict[str, float] = {}
+    with progress_bar(quiet) as progress:
+        knowledge = open_knowledge(graph, vectors or (), progress=progress)
+        grafted = _host(start, encoder)
+        after = layer or len(layers_of(grafted.model)) - 1
+        attach(grafted.model, {after: knowledge}, kind=kind, seed=seed)  # type: ignore[arg-type]
+        whole = (
+            read_annotated(texts, knowledge.graph)
+            if texts
+            else graph_texts(knowledge.graph, COUNT, seed=seed)
+        )
+        learnt, chosen_by = split_texts(whole, seed=seed)
+        if not quiet:
+            said = f"{len(learnt):,} texts, {len(chosen_by):,} to choose by; seed {seed}"
+            print(f"{knowledge.name} after layer {after}; {said}", file=sys.stderr)
+        for epoch in train_graft(
+            grafted,
+            notice(grafted, learnt, after),
+            out,
+            valid=notice(grafted, chosen_by, after),
+            settings=settings,
+            identity={"texts": whole.digest(), "graph": knowledge.graph.manifest.version},
+            overwrite=overwrite,
+            progress=progress,
+        ):
+            if not quiet:
+                print(_epoch_line(epoch), file=sys.stderr)
+            told = {"epoch": epoch.number, **epoch.figures}
+    if as_json:
+        print_json({"out": str(out), **told})
+    else:
+        console().print(f"[green]{out}[/]: look inside with  kgraft graft explain {out} TEXT")
+
+
+def _host(start: Path | None, encoder: str | None) -> GraftedEncoder:
+    from kgraft.graft import GraftedEncoder
+    from kgraft.text import Encoder
+
+    if start is not None:
+        return GraftedEncoder.from_pretrained(start)
+    return GraftedEncoder(Encoder.load(encoder))
+
+
+def _epoch_line(epoch: Epoch) -> str:
+    losses = "  ".join(f"{name} {value:.3f}" for name, value in epoch.losses.items())
+    figures = "  ".join(
+        f"{name} {epoch.figures[name]:.3f}"
+        for name in ("accuracy", "perplexity")
+        if name in epoch.figures
+    )
+    best = "  (best)" if epoch.best else ""
+    return f"epoch {epoch.number}  {losses}  {figures}{best}"

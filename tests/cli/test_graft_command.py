@@ -1,0 +1,87 @@
+"""`kgraft graft`: train a graft, look inside, and measure what it is worth."""
+
+import json
+
+import pytest
+from tests.graft.conftest import graph, host_folder  # noqa: F401
+from tests.graft.test_train import examples
+from typer.testing import CliRunner
+
+from kgraft.cli import app
+
+PAIR = {"text1": "Paris", "span1": [0, 5], "text2": "in Paris", "span2": [3, 8], "same": True}
+
+
+@pytest.fixture(scope="module")
+def folder(graph, host_folder, tmp_path_factory):  # noqa: F811
+    """A trained graft, its texts and a task."""
+    folder = tmp_path_factory.mktemp("command")
+    with (folder / "texts.jsonl").open("w") as file:
+        for text, mentions in list(examples()) * 4:
+            file.write(json.dumps({"text": text, "mentions": mentions}) + "\n")
+    wic = folder / "wic"
+    wic.mkdir()
+    for name in ("train", "dev", "test"):
+        lines = [PAIR | {"same": number % 2 == 0} for number in range(6)]
+        (wic / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KGRAFT_CACHE", str(folder / "cache"))
+        done = run("train", graph.folder, "--texts", folder / "texts.jsonl",
+                   "--encoder", host_folder, "--linker-epochs", 1, "--epochs", 1,
+                   "--out", folder / "graft", "--json")  # fmt: skip
+        told = json.loads(done.stdout)
+        assert told["out"] == str(folder / "graft")
+        assert told["epoch"] == 2
+        yield folder
+
+
+def run(*words):
+    done = CliRunner().invoke(app, ["graft", *map(str, words)])
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def test_training_tells_what_it_does(folder, graph, host_folder):  # noqa: F811
+    done = run("train", graph.folder, "--texts", folder / "texts.jsonl", "--encoder", host_folder,
+               "--linker-epochs", 0, "--epochs", 1, "--layer", 1, "--rank", 2,
+               "--out", folder / "other")  # fmt: skip
+    assert "tiny after layer 1; 33 texts, 3 to choose by; seed 0" in done.stderr
+    assert "epoch 1  loss" in done.stderr
+    assert "kgraft graft explain" in done.stdout
+
+
+def test_a_look_inside(folder):
+    page = folder / "look.html"
+    done = run("explain", folder / "graft", "Paris lies in Texas.", "--html", page)
+    assert "Paris" in done.stdout
+    assert "small city in Texas" in done.stdout
+    assert "moved most: " in done.stdout
+    assert page.read_text().startswith("<!doctype html>")
+
+
+def test_a_look_inside_for_programs(folder):
+    told = json.loads(run("explain", folder / "graft", "Paris lies in Texas.", "--json").stdout)
+    assert [mention["text"] for mention in told["mentions"]] == ["Paris", "Texas"]
+    assert told["words"][0]["text"] == "Paris"
+
+
+def test_what_knowledge_is_worth(folder):
+    done = run("eval", "wic", "--data", folder / "wic", "--model", folder / "graft")
+    assert "on 0." in done.stdout
+    assert "difference" in done.stdout
+    told = json.loads(
+        run("eval", "perplexity", "--data", folder / "texts.jsonl", "--model", folder / "graft",
+            "--json").stdout
+    )  # fmt: skip
+    assert told["low"] <= told["difference"] <= told["high"]
+
+
+def test_one_clear_line(folder):
+    done = CliRunner().invoke(
+        app, ["graft", "eval", "magic", "--data", "x", "--model", str(folder / "graft")]
+    )
+    assert done.exit_code == 2
+    assert done.stderr.startswith("kgraft: no task is called magic; choose from wic, ")
+    done = CliRunner().invoke(app, ["graft", "explain", str(folder), "Paris"])
+    assert done.exit_code == 2
+    assert "no graft at" in done.stderr
