@@ -16,6 +16,7 @@ table { border-collapse: collapse; width: 100%; font-size: .92rem }
 th { text-align: left; font-weight: 600; border-bottom: 1px solid #c9d2dc }
 td, th { padding: .25rem .5rem; vertical-align: top }
 td.figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+td.bars { white-space: nowrap }
 tr.first td { border-top: 1px solid #e4e9ee }
 .bar { background: #2f7d5b; height: .6rem; border-radius: .2rem; display: inline-block }
 .quiet { color: #66727f }
@@ -73,4 +74,4 @@ def _candidate(candidate: Considered) -> str:
     said = f"{escape(candidate.label)} <span class='quiet'>{escape(candidate.description)}</span>"
     bar = f'<span class="bar" style="width: {6 * candidate.weight:.2f}rem"></span>'
     figures = (f'<td class="figure">{x:.2f}</td>' for x in (candidate.prior, candidate.score))
-    return f"<td>{said}</td>{''.join(figures)}<td>{bar} {candidate.weight:.2f}</td>"
+    return f"<td>{said}</td>{''.join(figures)}<td class=bars>{bar} {candidate.weight:.2f}</td>"
