@@ -8,12 +8,10 @@ from typing import Any
 
 from kgraft.errors import BadInput
 from kgraft.graft.knowledge import GraphKnowledge
-from kgraft.graft.wordnet import PartOfSpeech, WordNetKnowledge
+from kgraft.graft.wordnet import SENSES, PartOfSpeech, WordNetKnowledge
 from kgraft.graph import Graph
 from kgraft.progress import Progress
 from kgraft.vectors import CombinedVectors, EntityVectors, TableVectors, TextVectors
-
-SENSES = {"pos", "sense_numbers"}  # columns of a graph of word senses
 
 
 def open_knowledge(

@@ -20,7 +20,7 @@ from kgraft.graft.settings import GraftSettings
 from kgraft.text import length_batches
 from kgraft.text.masked import Masked, MaskedHead, TokenMask
 from kgraft.training import stream, torch_stream
-from kgraft.training.adam import Adam, under, warmed_up
+from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
 
 LINKER = ("down.", "pool.", "entity.", "spans.", "score.")  # the parts of a graft that link
 RATES = {name: f"{name}_rate" for name in ("linker", "graft", "host", "above", "head")}
@@ -78,17 +78,11 @@ class GraftTrainee:
 
     def state(self) -> dict[str, Tensor]:
         """Return parameters and optimiser."""
-        learned = {n: p.detach() for n, p in self.module.named_parameters()}
-        state = {f"module.{n}": p for n, p in learned.items()}
-        return state | {f"optimiser.{n}": t for n, t in self.optimiser.flat_state().items()}
+        return learned_state(self.module, self.optimiser)
 
     def load(self, state: Mapping[str, Tensor]) -> None:
         """Put a state back."""
-        held = under("module.", state)
-        with torch.no_grad():
-            for name, parameter in self.module.named_parameters():
-                parameter.copy_(held[name])
-        self.optimiser.load_flat(under("optimiser.", state))
+        load_learned(self.module, self.optimiser, state)
 
     def batches(self, epoch: int) -> Sequence[Batch]:
         """Return windows of like length together, each with a kind."""

@@ -19,6 +19,7 @@ from kgraft.graph import Graph
 from kgraft.graph.names import Named
 from kgraft.vectors import EntityVectors
 
+SENSES = {"pos", "sense_numbers"}  # columns of a graph of word senses
 LETTERS = "nvasr"
 PARTS_OF_SPEECH = {"NOUN": "n", "VERB": "v", "ADJ": "as", "ADV": "r"}
 ENDINGS = {
@@ -36,7 +37,7 @@ class WordNetKnowledge(GraphKnowledge):
 
     def __init__(self, graph: Graph, vectors: EntityVectors, *, name: str | None = None) -> None:
         super().__init__(graph, vectors, name=name)
-        if not {"pos", "sense_numbers"} <= set(graph.entities.column_names):
+        if not set(graph.entities.column_names) >= SENSES:
             raise BadInput(
                 f"{self.name} tells no parts of speech",
                 remedy="import a WordNet folder: kgraft graph import WORDNET --out wordnet",

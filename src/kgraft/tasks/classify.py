@@ -17,7 +17,7 @@ from kgraft.graft import GraftedEncoder, knowledge_off
 from kgraft.tasks.examples import ClassTask, Examples
 from kgraft.text import Encoder, Places, Windows, length_batches
 from kgraft.training import stream, torch_stream
-from kgraft.training.adam import Adam, under, warmed_up
+from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
 
 _BATCH, _DROP = 0, 1  # what a stream of random numbers is for
 
@@ -129,16 +129,11 @@ class ClassTrainee:
 
     def state(self) -> dict[str, Tensor]:
         """Return parameters and optimiser."""
-        state = {f"module.{n}": p.detach() for n, p in self.module.named_parameters()}
-        return state | {f"optimiser.{n}": t for n, t in self.optimiser.flat_state().items()}
+        return learned_state(self.module, self.optimiser)
 
     def load(self, state: Mapping[str, Tensor]) -> None:
         """Put a state back."""
-        held = under("module.", state)
-        with torch.no_grad():
-            for name, parameter in self.module.named_parameters():
-                parameter.copy_(held[name])
-        self.optimiser.load_flat(under("optimiser.", state))
+        load_learned(self.module, self.optimiser, state)
 
     def batches(self, epoch: int) -> Sequence[np.ndarray]:
         """Return the examples of an epoch in batches of like length."""

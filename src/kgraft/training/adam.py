@@ -45,6 +45,21 @@ class Adam(torch.optim.AdamW):
             tensor.copy_(state[name])
 
 
+def learned_state(module: nn.Module, optimiser: Adam) -> dict[str, Tensor]:
+    """Return all parameters of a module, and the state of its optimiser."""
+    state = {f"module.{n}": p.detach() for n, p in module.named_parameters()}
+    return state | {f"optimiser.{n}": t for n, t in optimiser.flat_state().items()}
+
+
+@torch.no_grad()
+def load_learned(module: nn.Module, optimiser: Adam, state: Mapping[str, Tensor]) -> None:
+    """Put back what `learned_state` gave."""
+    held = under("module.", state)
+    for name, parameter in module.named_parameters():
+        parameter.copy_(held[name])
+    optimiser.load_flat(under("optimiser.", state))
+
+
 def warmed_up(place: int, steps: int, *, warm: float = 0.1, least: float = 0.02) -> float:
     """Return the share of the learning rate at a step: it rises at first, then falls.
 
