@@ -16,6 +16,8 @@ from importlib import metadata
 from pathlib import Path
 from types import TracebackType
 
+from kgraft.measure import Difference
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PACKAGES = ("torch", "transformers", "numpy", "pyarrow")
@@ -62,6 +64,13 @@ class Benchmark:
         each = [a / b for a, b in zip(above, below, strict=True)]
         value = statistics.median(above) / statistics.median(below)
         self.figure(name, each, value=round(value, 4))
+
+    def difference(self, name: str, found: Difference) -> None:
+        """Record what something is worth: on, off, and the difference with its interval."""
+        told = {"on": found.on, "off": found.off, "difference": found.difference}
+        told |= {"low": found.low, "high": found.high}
+        for part, value in told.items():
+            self.figure(f"{name}_{part}", round(value, 4))
 
     def __enter__(self) -> Benchmark:
         self._began = time.perf_counter()

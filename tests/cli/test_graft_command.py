@@ -1,6 +1,7 @@
 """`kgraft graft`: train a graft, look inside, and measure what it is worth."""
 
 import json
+import re
 
 import pytest
 from tests.graft.conftest import graph, host_folder  # noqa: F401
@@ -74,6 +75,33 @@ def test_what_knowledge_is_worth(folder):
             "--json").stdout
     )  # fmt: skip
     assert told["low"] <= told["difference"] <= told["high"]
+
+
+def test_facts_of_a_graph(folder, graph):  # noqa: F811
+    told = json.loads(
+        run("eval", "facts", "--data", graph.folder, "--model", folder / "graft", "--json").stdout
+    )
+    assert 0 < told["off"] <= 1
+    assert told["low"] <= told["difference"] <= told["high"]
+
+
+def test_a_plain_encoder_by_the_same_command(folder, host_folder):  # noqa: F811
+    done = run("eval", "wic", "--data", folder / "wic", "--encoder", host_folder)
+    assert re.fullmatch(r"wic  [01]\.\d{4}  \(no knowledge\)\n", done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["wic"], "give either --model or --encoder"),
+        (["wic", "--model", "m", "--encoder", "e"], "give either --model or --encoder"),
+        (["facts", "--encoder", "default"], "facts needs a graft"),
+    ],
+)
+def test_what_to_measure_must_be_said(options, said):
+    done = CliRunner().invoke(app, ["graft", "eval", "--data", "x", *options])
+    assert done.exit_code == 2
+    assert said in done.stderr
 
 
 def test_one_clear_line(folder):

@@ -42,3 +42,24 @@ def test_padding_stays_padding():
     drawn = torch.Generator().manual_seed(0)
     masked = mentions.masked(torch.ones(2, 9, dtype=torch.bool), drawn, 7)
     assert torch.equal(masked.offered, mentions.offered)
+
+
+def test_what_is_known_is_told_and_stays():
+    mentions = Mentions(
+        torch.tensor([[0, 2, 3]]),
+        torch.tensor([[2, 4, 5]]),
+        torch.tensor([[[5, NONE], [6, 7], [8, 9]]]),
+        torch.tensor([[[1.0, 0.0], [0.8, 0.2], [0.6, 0.4]]]),
+        torch.tensor([[-1, 1, -1]]),
+    )
+    told = mentions.told()
+    assert told.entity.tolist() == [[[5, NONE], [NONE, 7], [8, 9]]]
+    assert torch.equal(told.prior[0, 1], torch.tensor([0.0, 1.0]))
+    assert torch.equal(told.prior[0, [0, 2]], mentions.prior[0, [0, 2]])
+    all_hidden = torch.ones(1, 5, dtype=torch.bool)
+    expected = [[[MASK, NONE], [NONE, 7], [MASK, MASK]]]
+    assert told.silent(all_hidden, telling=True).entity.tolist() == expected
+    drawn = torch.Generator().manual_seed(0)
+    for _ in range(20):
+        masked = told.masked(all_hidden, drawn, 7, telling=True)
+        assert masked.entity[0, 1].tolist() == [NONE, 7]

@@ -24,4 +24,4 @@ def test_a_graph_of_word_senses_is_known_by_lemmas(tmp_path, monkeypatch):
     monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
     knowledge = open_knowledge(tiny_wordnet(tmp_path).folder)
     assert isinstance(knowledge, WordNetKnowledge)
-    assert knowledge.size == 384 + 5
+    assert knowledge.size == 384 * 2 + 5

@@ -6,7 +6,7 @@ import torch
 from tests.graft.conftest import SETTINGS
 
 from kgraft.errors import BadInput
-from kgraft.graft import GraftedEncoder, GraftSettings, load_head, notice, train_graft
+from kgraft.graft import GraftedEncoder, GraftSettings, notice, train_graft
 from kgraft.graft.trainee import GraftTrainee
 from kgraft.graph.annotated import annotate
 from kgraft.text import Encoder
@@ -48,6 +48,14 @@ def test_the_marks_of_texts_become_gold(encoder, data, graph):
     meant = batch.entity.gather(-1, batch.known.clamp_min(0)[..., None])[..., 0][named]
     expected = graph.numbers_of([e for e, sentences in SENTENCES.items() for _ in sentences])
     assert meant.tolist() == expected.tolist()
+
+
+def test_a_mark_that_is_no_name_is_a_mention_of_its_own(encoder, graph):
+    mark = {"start": 4, "end": 8, "entity": next(iter(SENTENCES))}
+    texts = notice(encoder, annotate(graph, [("the town of lights", [mark])]), 2)
+    batch = texts.mentions(np.arange(1))[2]
+    assert batch.known.tolist() == [[0]]
+    assert batch.entity.tolist() == [[graph.numbers_of([mark["entity"]]).tolist()]]
 
 
 def test_the_linker_learns_alone_while_the_host_stays(encoder, data):
@@ -117,7 +125,7 @@ def test_a_training_that_is_stopped_goes_on_to_the_same_bits(
     assert files[0] == files[1]
     loaded = GraftedEncoder.from_pretrained(tmp_path / "whole", {2: knowledge})
     assert np.array_equal(loaded.encode(data.texts), one.encode(data.texts))
-    load_head(tmp_path / "whole", loaded)
+    MaskedHead.load(tmp_path / "whole", loaded)
 
 
 def test_a_folder_that_is_there_is_not_overwritten(encoder, data, tmp_path):

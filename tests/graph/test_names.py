@@ -165,3 +165,20 @@ def test_a_graph_without_entities_has_no_names(nothing):
     named = Names(nothing).find(["Paris in Texas"])
     assert len(named) == 0
     assert len(named.word_starts) == 3
+
+
+@given(texts=TEXTS, data=st.data())
+@some
+def test_other_names_stand_among_those_found(graph, texts, data):
+    found = Names(graph).find(texts)
+    last = int(found.bounds[-1])
+    span = st.tuples(st.integers(0, last), st.integers(1, 9), st.integers(0, 29))
+    more = data.draw(st.lists(span, max_size=5))
+    taken = set(spans(found))
+    more = {(s, s + n): e for s, n, e in more if (s, s + n) not in taken}
+    start, end = np.array(list(more), np.int64).reshape(-1, 2).T
+    both = found.also(start, end, np.array(list(more.values()), np.int64))
+    assert spans(both) == sorted([*spans(found), *more])
+    for row, place in enumerate(spans(both)):
+        before = [entities(found, n) for n, other in enumerate(spans(found)) if other == place]
+        assert entities(both, row) == (before[0] if before else [more[place]])

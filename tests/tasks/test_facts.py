@@ -16,7 +16,7 @@ def asked(encoder, graph):
 
 def test_facts_in_words(asked):
     assert "Paris is the capital of [MASK] ." in asked.texts
-    assert len(asked) == 2  # the other relations have no template
+    assert "Paris lies in [MASK] ." in asked.texts  # this relation has no template
     assert all(text.count("[MASK]") == 1 for text in asked.texts)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from kgraft.graft import notice
+from kgraft.graph.annotated import annotate
 from kgraft.tasks import perplexity_counts
 from kgraft.text.masked import MaskedHead
 
@@ -13,7 +14,9 @@ TEXTS = ["Paris lies in Texas, far from France. " * 8, "nothing is mentioned her
 def test_counts(encoder):
     torch.manual_seed(0)
     head = MaskedHead.of(encoder).eval()
-    texts = notice(encoder, TEXTS, 2)
+    graph = encoder.grafts.knowledge[2].graph
+    marks = [{"start": n * 38, "end": n * 38 + 5, "entity": "fr-paris"} for n in range(8)]
+    texts = notice(encoder, annotate(graph, [(TEXTS[0], marks), (TEXTS[1], [])]), 2)
     on, off = (perplexity_counts(encoder, head, texts, knowing=k) for k in (True, False))
     assert np.array_equal(on[:, 1], off[:, 1])
     assert on[-1, 0] == off[-1, 0]  # no mention

@@ -12,7 +12,7 @@ from kgraft.graft.noticed import Noticed
 from kgraft.graft.picture import picture
 from kgraft.graft.recipe import open_knowledge
 from kgraft.graft.settings import GraftSettings
-from kgraft.graft.train import load_head, notice, train_graft
+from kgraft.graft.train import notice, train_graft
 from kgraft.graft.wordnet import PartOfSpeech, WordNetKnowledge
 
 __all__ = [
@@ -38,7 +38,6 @@ __all__ = [
     "explain",
     "grafts_of",
     "knowledge_off",
-    "load_head",
     "looking",
     "notice",
     "open_knowledge",

@@ -57,18 +57,41 @@ class Mentions:
         before = torch.nn.functional.pad(hidden.long().cumsum(1), (1, 0))  # (B, L + 1)
         return before.gather(1, self.last) > before.gather(1, self.first)
 
-    def silent(self, hidden: Tensor) -> Self:
-        """Hide all candidates of the spans that overlap a hidden piece, (B, L) bool."""
-        lost = self.offered & self.touching(hidden)[:, :, None]
+    def told(self) -> Self:
+        """Tell what spans mean that are known: their right candidate alone is left."""
+        place = torch.arange(self.entity.shape[-1], device=self.entity.device)
+        gold = self.known[:, :, None]
+        lost = (gold >= 0) & (place != gold)
+        prior = self.prior.masked_fill(lost, 0.0).masked_fill(place == gold, 1.0)
+        return replace(self, entity=self.entity.masked_fill(lost, NONE), prior=prior)
+
+    def silent(self, hidden: Tensor, *, telling: bool = False) -> Self:
+        """Hide all candidates of the spans that overlap a hidden piece, (B, L) bool.
+
+        With `telling`, those stay whose entity is known.
+        """
+        lost = self.offered & self._to_hide(hidden, telling=telling)[:, :, None]
         return replace(self, entity=self.entity.masked_fill(lost, MASK))
 
-    def masked(self, hidden: Tensor, generator: torch.Generator, entities: int) -> Self:
+    def _to_hide(self, hidden: Tensor, *, telling: bool) -> Tensor:
+        touched = self.touching(hidden)
+        return touched & (self.known < 0) if telling else touched
+
+    def masked(
+        self,
+        hidden: Tensor,
+        generator: torch.Generator,
+        entities: int,
+        *,
+        telling: bool = False,
+    ) -> Self:
         """Hide candidates of the spans that overlap a hidden piece, (B, L) bool.
 
         So that they do not give away the piece: for 80 % of the spans all candidates become MASK,
-        for 10 % they become random ones of `entities`, for 10 % they stay.
+        for 10 % they become random ones of `entities`, for 10 % they stay. With `telling`, those
+        stay whose entity is known.
         """
-        touched = self.touching(hidden)
+        touched = self._to_hide(hidden, telling=telling)
         draw = torch.rand(touched.shape, generator=generator)
         other = torch.randint(max(entities, 1), self.entity.shape, generator=generator)
         offered = self.offered & touched[:, :, None]

@@ -11,7 +11,14 @@ from kgraft.graft.knowledge import GraphKnowledge
 from kgraft.graft.wordnet import SENSES, PartOfSpeech, WordNetKnowledge
 from kgraft.graph import Graph
 from kgraft.progress import Progress
-from kgraft.vectors import CombinedVectors, EntityVectors, TableVectors, TextVectors
+from kgraft.vectors import (
+    CombinedVectors,
+    EntityVectors,
+    NeighbourVectors,
+    TableVectors,
+    TextVectors,
+    WordVectors,
+)
 
 
 def open_knowledge(
@@ -20,20 +27,26 @@ def open_knowledge(
     *,
     progress: Progress | None = None,
 ) -> GraphKnowledge:
-    """Return the knowledge of a graph: encoded descriptions, and the vectors of trained tables.
+    """Return the knowledge of a graph: its texts, names, what is around, and trained tables.
 
-    A graph of word senses, as `kgraft graph import` makes it of WordNet, is looked up by lemmas.
+    An entity's vector is that of its description, that of its name in the words of the default
+    encoder, and the mean name of its neighbours, side by side. A graph of word senses, as `kgraft
+    graph import` makes it of WordNet, is looked up by lemmas; its vectors are those of glosses, the
+    mean of the glosses around, and the part of speech.
     """
     opened = Graph.open(graph)
     text = TextVectors(opened)
     text.fill(progress=progress)
-    parts: list[EntityVectors] = [text, *(TableVectors.open(path, opened) for path in tables)]
     senses = set(opened.entities.column_names) >= SENSES
+    parts: list[EntityVectors] = [text]
     if senses:
-        parts.append(PartOfSpeech(opened))
-    vectors = CombinedVectors(parts) if len(parts) > 1 else text
+        parts += [NeighbourVectors(text), PartOfSpeech(opened)]
+    else:
+        words = WordVectors(opened, text.encoder)
+        parts += [words, NeighbourVectors(words)]
+    parts += [TableVectors.open(path, opened) for path in tables]
     kind = WordNetKnowledge if senses else GraphKnowledge
-    knowledge = kind(opened, vectors)
+    knowledge = kind(opened, CombinedVectors(parts))
     knowledge.recipe = {"graph": str(graph), "tables": [str(path) for path in tables]}
     return knowledge
 

@@ -24,6 +24,7 @@ class GraftSettings:
     patience: int = 3  # validations without a better figure before it stops
     loss: Loss = "likelihood"  # of the linker
     masked: float = 0.5  # share of the later batches that are read with masked words
+    told: float = 0.0  # share of those in which marked mentions stay known
     rank: int | None = None  # of the changes to the host; None: all its weights learn
     batch_tokens: int = 2048  # tokens a batch, padding included
     linker_rate: float = 1e-3
@@ -39,8 +40,10 @@ class GraftSettings:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise BadInput(f"{name} is {value}", remedy=f"give at least {least}")
-        if not 0 <= self.masked <= 1:
-            raise BadInput(f"masked is {self.masked}", remedy="give a share from 0 to 1")
+        for name in ("masked", "told"):
+            if not 0 <= getattr(self, name) <= 1:
+                said = f"{name} is {getattr(self, name)}"
+                raise BadInput(said, remedy="give a share from 0 to 1")
         if self.loss not in ("likelihood", "margin"):
             raise BadInput(f"no loss is called {self.loss}", remedy="choose likelihood or margin")
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
 
-from kgraft.errors import BadInput
+from kgraft.graft.attach import knowledge_off
 from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
 from kgraft.graft.mentions import UNKNOWN
 from kgraft.graft.noticed import Noticed
@@ -23,18 +22,18 @@ from kgraft.graph.annotated import Annotated
 from kgraft.progress import Progress
 from kgraft.storage import new_folder, refuse_existing
 from kgraft.text.adapters import adapt
-from kgraft.text.masked import MaskedHead
+from kgraft.text.masked import HEAD, MaskedHead
+from kgraft.text.masked_training import MaskedSettings, train_masked
 from kgraft.training import Epoch, Schedule, train
 from kgraft.training.folder import RunFolder, run_folder
 from kgraft.vectors.tensors import write_tensors
-
-HEAD = "head.safetensors"
 
 
 def notice(encoder: GraftedEncoder, data: Annotated | Sequence[str], layer: int) -> NoticedWindows:
     """Cut texts into windows that know their mentions; marked ones know what they mean.
 
-    The marks are of the knowledge after `layer`; the other layers find mentions alone.
+    The marks are of the knowledge after `layer`; the other layers find mentions alone. A mark where
+    the knowledge finds no mention is one, with what it means as the only candidate.
     """
     texts = data.texts if isinstance(data, Annotated) else list(data)
     windows = encoder.plain_windows(texts)
@@ -44,9 +43,11 @@ def notice(encoder: GraftedEncoder, data: Annotated | Sequence[str], layer: int)
         gold = None
         if isinstance(data, Annotated) and number == layer:
             shift = named.bounds[data.text]
-            row = named.rows(data.start + shift, data.end + shift)
+            start, end, known = data.start + shift, data.end + shift, data.entity >= 0
+            new = known & (named.rows(start, end) < 0)
+            named = named.also(start[new], end[new], data.entity[new])
             gold = np.full(len(named), UNKNOWN)
-            gold[row[row >= 0]] = data.entity[row >= 0]
+            gold[named.rows(start[known], end[known])] = data.entity[known]
         noticed[number] = Noticed.of(windows, named, gold=gold)
     return NoticedWindows.of(windows, noticed)
 
@@ -66,17 +67,17 @@ def train_graft(
 ) -> Iterator[Epoch]:
     """Train an encoder with its grafts and write them to `out`, yielding after each epoch.
 
-    The epoch kept is the one with the lowest perplexity on `valid`, or with the best linker where
-    no words are masked. Interrupted or killed, the same call goes on at the last checkpoint.
+    Where no head for masked words is given, one is trained on the texts first. The epoch kept is
+    the one with the lowest perplexity on `valid`, or with the best linker where no words are
+    masked. Interrupted or killed, the same call goes on at the last checkpoint.
     """
     settings = settings or GraftSettings()
     refuse_existing(out, GRAFT, overwrite=overwrite)
     if settings.rank is not None:
         adapt(encoder.model, settings.rank, seed=settings.seed)
+    folder = run_folder(out)
     if head is None:
-        with torch.random.fork_rng([]):
-            torch.manual_seed(settings.seed)
-            head = MaskedHead.of(encoder)
+        head = _first_head(encoder, texts, settings, folder / "head", identity, progress)
     trainee = GraftTrainee(encoder, head, texts, valid, settings, knowing=knowing)
     whole = {
         **asdict(settings),
@@ -90,7 +91,6 @@ def train_graft(
         watch=watch,
         patience=settings.patience if valid else None,
     )
-    folder = run_folder(out)
     if overwrite:
         RunFolder(folder, whole).make_way()
     yield from train(
@@ -104,11 +104,23 @@ def train_graft(
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def load_head(folder: Path, encoder: GraftedEncoder) -> MaskedHead:
-    """Load the head that was trained with a graft."""
-    head = MaskedHead.of(encoder)
-    try:
-        head.load_state_dict(load_file(folder / HEAD))
-    except (OSError, RuntimeError) as error:
-        raise BadInput(f"no head fits ({error})", file=str(folder / HEAD)) from error
-    return head.eval()
+def _first_head(
+    encoder: GraftedEncoder,
+    texts: NoticedWindows,
+    settings: GraftSettings,
+    folder: Path,
+    identity: Mapping[str, Any] | None,
+    progress: Progress | None,
+) -> MaskedHead:
+    """Return a head to begin with, trained on the texts while the host stays as it is."""
+    with torch.random.fork_rng([]):
+        torch.manual_seed(settings.seed)
+        head = MaskedHead.of(encoder)
+    if settings.masked and settings.epochs:
+        few = MaskedSettings(seed=settings.seed)
+        with knowledge_off(encoder.model):
+            for _ in train_masked(
+                encoder, head, texts, folder, settings=few, identity=identity, progress=progress
+            ):
+                pass
+    return head

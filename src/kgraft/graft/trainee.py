@@ -137,7 +137,9 @@ class GraftTrainee:
         ids, mask, mentions = read_batch(self.texts, batch.windows)
         if batch.masked:
             masked = self.mask(ids, drawn)
-            hidden, _ = self._read(masked.ids, mask, self._hidden(mentions, masked, drawn))
+            telling = bool(torch.rand((), generator=drawn) < self.settings.told)
+            shown = self._hidden(mentions, masked, drawn, telling=telling)
+            hidden, _ = self._read(masked.ids, mask, shown)
             return {"words": self.head.loss(hidden, masked, self._words())}
         _, scores = self._read(ids, mask, mentions)
         return {
@@ -146,13 +148,19 @@ class GraftTrainee:
         }
 
     def _hidden(
-        self, mentions: dict[int, Mentions], masked: Masked, drawn: torch.Generator
+        self,
+        mentions: dict[int, Mentions],
+        masked: Masked,
+        drawn: torch.Generator,
+        *,
+        telling: bool = False,
     ) -> dict[int, Mentions]:
-        """Hide the candidates that would give masked words away."""
+        """Hide the candidates that would give masked words away, or tell what marked ones mean."""
         known = self.encoder.grafts.knowledge
+        shown = {layer: found.told() if telling else found for layer, found in mentions.items()}
         return {
-            layer: found.masked(masked.chosen, drawn, known[layer].count)
-            for layer, found in mentions.items()
+            layer: found.masked(masked.chosen, drawn, known[layer].count, telling=telling)
+            for layer, found in shown.items()
         }
 
     def _read(

@@ -51,11 +51,13 @@ class WordNetKnowledge(GraphKnowledge):
     def senses(self, lemma: str, part_of_speech: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the synsets of a lemma and part of speech (NOUN …), likeliest first, with priors.
 
-        Which of those that were never counted comes first is WordNet's own order.
+        Which of those that were never counted comes first is WordNet's own order: to the count of
+        the nth sense 1/n is added.
         """
         letters = PARTS_OF_SPEECH[part_of_speech]
-        entity, weight = self._of_base(lemma.replace("_", " "), letters)
-        return entity, weight / max(weight.sum(), 1.0)
+        entity, count = self._of_base(lemma.replace("_", " "), letters)
+        weight = count + 1 / np.arange(1, len(count) + 1, dtype=np.float32)
+        return entity, weight / weight.sum()
 
     @cached_property
     def _pos(self) -> np.ndarray:

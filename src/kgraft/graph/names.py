@@ -54,6 +54,22 @@ class Named:
         row = np.minimum(np.searchsorted(here, asked), len(here) - 1)
         return np.where(here[row] == asked, row, -1)
 
+    def also(self, start: np.ndarray, end: np.ndarray, entity: np.ndarray) -> Named:
+        """Return these names and others, spans of positions that mean one entity each."""
+        more = np.arange(len(start) + 1) + len(self.entity)
+        first, last = (
+            np.concatenate([self.candidates[side], more[side]])
+            for side in (slice(None, -1), slice(1, None))
+        )
+        start, end = np.append(self.start, start), np.append(self.end, end)
+        order = np.lexsort((end, start))
+        _, taken = expand(first[order], last[order])
+        entity = np.append(self.entity, entity)[taken]
+        prior = np.append(self.prior, np.ones(len(more) - 1, np.float32))[taken]
+        bounds = np.append(0, np.cumsum((last - first)[order]))
+        words = (self.word_starts, self.word_ends)
+        return Named(self.bounds, *words, start[order], end[order], bounds, entity, prior)
+
 
 def _key(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     return start << 24 | np.minimum(end - start, (1 << 24) - 1)

@@ -1,7 +1,7 @@
 """What a model is fine-tuned and measured on; each with knowledge on, off, and the difference."""
 
 from kgraft.tasks.classify import Classifier, ClassSettings, ClassTrainee, Ready
-from kgraft.tasks.evaluate import CLASS_TASKS, TASKS, evaluate
+from kgraft.tasks.evaluate import CLASS_TASKS, TASKS, evaluate, evaluate_plain
 from kgraft.tasks.examples import ClassTask, Examples
 from kgraft.tasks.facts import Clozes, clozes, reciprocal_ranks
 from kgraft.tasks.perplexity import perplexity_counts
@@ -34,6 +34,7 @@ __all__ = [
     "choose_senses",
     "clozes",
     "evaluate",
+    "evaluate_plain",
     "first_senses",
     "noticed_senses",
     "perplexity_counts",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from kgraft.errors import BadInput
-from kgraft.graft import GraftedEncoder, WordNetKnowledge, load_head, notice
-from kgraft.graph import SPLITS
+from kgraft.graft import GraftedEncoder, WordNetKnowledge, notice
+from kgraft.graph import SPLITS, Graph
 from kgraft.graph.annotated import read_annotated
 from kgraft.measure import Difference, paired_difference, perplexity
 from kgraft.progress import Progress
@@ -22,6 +23,8 @@ from kgraft.tasks.relations import SEMEVAL
 from kgraft.tasks.senses import choose_senses, first_senses, read_senses, sense_counts
 from kgraft.tasks.typing import TYPING
 from kgraft.tasks.wic import WIC
+from kgraft.text import Encoder
+from kgraft.text.masked import MaskedHead
 from kgraft.training import Schedule, train
 
 CLASS_TASKS = {task.name: task for task in (WIC, SEMEVAL, TYPING)}
@@ -66,32 +69,56 @@ def classify(
     progress: Progress | None = None,
 ) -> Difference:
     """Fine-tune an encoder with its knowledge on and off, for each seed, and compare on test."""
-    examples, dev, test = splits_of(task, data)
-    counts: dict[bool, list[np.ndarray]] = {True: [], False: []}
-    for seed in seeds:
-        for knowing in counts:
-            found = fine_tune(
-                task, load(), examples, dev, test, seed,
-                settings=settings, knowing=knowing, progress=progress,
-            )  # fmt: skip
-            counts[knowing].append(found)
-    return paired_difference(*(np.sum(held, 0) for held in counts.values()), figure=task.figure)
+    parts = splits_of(task, data)
+    on, off = (
+        np.sum(
+            [
+                fine_tune(task, load(), *parts, seed, settings, knowing=knowing, progress=progress)
+                for seed in seeds
+            ],
+            axis=0,
+        )
+        for knowing in (True, False)
+    )
+    return paired_difference(on, off, figure=task.figure)
+
+
+def evaluate_plain(
+    task: str,
+    data: Path,
+    encoder: str | Path | None,
+    *,
+    seeds: int = 1,
+    settings: ClassSettings | None = None,
+    progress: Progress | None = None,
+) -> float:
+    """Fine-tune an encoder without any knowledge on a task, and return the figure on test."""
+    if task not in CLASS_TASKS:
+        remedy = f"choose from {', '.join(CLASS_TASKS)}, or give a graft"
+        raise BadInput(f"{task} needs a graft", remedy=remedy)
+    chosen = CLASS_TASKS[task]
+    parts = splits_of(chosen, data)
+    counts = [
+        fine_tune(chosen, Encoder.load(encoder), *parts, seed, settings, progress=progress)
+        for seed in range(seeds)
+    ]
+    return float(chosen.figure(np.sum(counts, axis=(0, 1))))
 
 
 def fine_tune(
     task: ClassTask,
-    encoder: GraftedEncoder,
+    encoder: Encoder,
     examples: Examples,
     dev: Examples,
     test: Examples,
     seed: int,
-    *,
     settings: ClassSettings | None = None,
+    *,
     knowing: bool = True,
     progress: Progress | None = None,
 ) -> np.ndarray:
     """Fine-tune once, and return the counts of each test example, (N, K)."""
-    chosen = settings or ClassSettings(seed=seed)
+    chosen = replace(settings or ClassSettings(), seed=seed)
     trainee = ClassTrainee(encoder, task, examples, dev, chosen, knowing=knowing)
     schedule = Schedule(epochs=chosen.epochs, watch=task.metric, patience=chosen.patience)
     with TemporaryDirectory(prefix="kgraft-") as folder:
@@ -116,7 +143,7 @@ def _senses(model: Path, data: Path) -> Difference:
 
 def _perplexity(model: Path, data: Path) -> Difference:
     encoder = GraftedEncoder.from_pretrained(model)
-    head = load_head(model, encoder)
+    head = MaskedHead.load(model, encoder)
     layer = encoder.grafts.layers[0]
     graph = encoder.grafts.knowledge[layer].graph
     texts = notice(encoder, read_annotated(data, graph), layer)
@@ -128,10 +155,15 @@ def _perplexity(model: Path, data: Path) -> Difference:
 
 def _facts(model: Path, data: Path) -> Difference:
     encoder = GraftedEncoder.from_pretrained(model)
-    head = load_head(model, encoder)
-    graph = encoder.grafts.knowledge[encoder.grafts.layers[0]].graph.whole()
-    asked = graph.triples.take(graph.triples.split == SPLITS.index(data.name))
+    head = MaskedHead.load(model, encoder)
+    graph = Graph.open(data).whole()
+    asked = graph.triples
+    if graph.manifest.splits["test"]:
+        asked = asked.take(asked.split == SPLITS.index("test"))
     found = clozes(encoder, graph, asked, graph.triples)
+    if not len(found):
+        said = "no fact of this graph has an object of one word"
+        raise BadInput(said, file=str(data), remedy="give one with labels that the encoder knows")
     on, off = (reciprocal_ranks(encoder, head, found, knowing=knowing) for knowing in (True, False))
     return paired_difference(on, off)
 

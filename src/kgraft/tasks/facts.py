@@ -1,6 +1,7 @@
 """Facts recalled by cloze: the hidden object of a fact said in words (Petroni et al. 2019).
 
 A relation's template says a fact: "[X] is located in [Y] ." becomes "Laval is located in [MASK] ."
+A relation without one is said by its label: "Laval country [MASK] ."
 The word that the object consists of is ranked among all words; other right objects of the same
 subject and relation are left out of the ranking.
 """
@@ -30,15 +31,21 @@ class Clozes:
     def __len__(self) -> int:
         return len(self.texts)
 
+    def part(self, rows: np.ndarray) -> Clozes:
+        """Return some of the facts."""
+        chosen = rows.tolist()
+        texts, others = [self.texts[n] for n in chosen], [self.others[n] for n in chosen]
+        return Clozes(texts, self.word[rows], others, self.triple[rows])
+
 
 def clozes(encoder: Encoder, graph: Graph, triples: TripleArrays, known: TripleArrays) -> Clozes:
-    """Say facts in words, of relations with a template, whose object is one token.
+    """Say facts in words whose object is one token.
 
     `known` are all right facts, whose objects do not count as wrong.
     """
     token = object_tokens(encoder, graph)
     labels = graph.entities["label"].to_pylist()
-    templates = graph.relations["template"].to_pylist()
+    templates = _templates(graph)
     mask = encoder.tokenizer.mask_token
     right: dict[tuple[int, int], list[int]] = {}
     for head, relation, tail in zip(*_columns(known), strict=True):
@@ -46,15 +53,26 @@ def clozes(encoder: Encoder, graph: Graph, triples: TripleArrays, known: TripleA
             right.setdefault((head, relation), []).append(int(token[tail]))
     texts, words, others, rows = [], [], [], []
     for row, (head, relation, tail) in enumerate(zip(*_columns(triples), strict=True)):
-        template = templates[relation] or ""
-        if token[tail] < 0 or "[X]" not in template or "[Y]" not in template or not labels[head]:
+        if token[tail] < 0 or not labels[head]:
             continue
-        texts.append(template.replace("[X]", labels[head]).replace("[Y]", mask))
+        texts.append(templates[relation].replace("[X]", labels[head]).replace("[Y]", mask))
         words.append(token[tail])
         also = np.array(right.get((head, relation), []), np.int64)
         others.append(also[also != token[tail]])
         rows.append(row)
     return Clozes(texts, np.array(words, np.int64), others, np.array(rows, np.int64))
+
+
+def _templates(graph: Graph) -> list[str]:
+    """Return how each relation is said, with [X] for the subject and [Y] for the object."""
+    table = graph.relations
+    columns = [name for name in ("template", "label", "id") if name in table.column_names]
+    said = []
+    for row in table.select(columns).to_pylist():
+        given = row.get("template") or ""
+        plain = f"[X] {row['label'] or row['id']} [Y] ."
+        said.append(given if "[X]" in given and "[Y]" in given else plain)
+    return said
 
 
 def _columns(triples: TripleArrays) -> tuple[list[int], list[int], list[int]]:

@@ -1,8 +1,8 @@
 """Masked-word perplexity: how surprised a model is by hidden words, with and without knowledge.
 
 Of each text 15 % of the tokens are hidden, the same ones on both sides. What knowledge may tell of
-a mention with hidden words is a choice: nothing (`hidden`, its candidates are masked too), or which
-entity it links to (`given`).
+a mention with hidden words is a choice: nothing (`hidden`, its candidates are masked too), or, for
+texts with links, where those lead (`given`; candidates of all other such mentions are masked).
 """
 
 from __future__ import annotations
@@ -41,8 +41,10 @@ def perplexity_counts(
         beside = {}
         if knowing:
             found = texts.mentions(numbers)
-            if telling == "hidden":
-                found = {layer: m.silent(masked.chosen) for layer, m in found.items()}
+            if telling == "given":
+                found = {layer: m.told() for layer, m in found.items()}
+            given = telling == "given"
+            found = {layer: m.silent(masked.chosen, telling=given) for layer, m in found.items()}
             beside = {"knowledge": found}
         read = encoder.model(input_ids=masked.ids, attention_mask=mask.long(), **beside)
         logits = head(read.last_hidden_state[masked.chosen], embeddings)

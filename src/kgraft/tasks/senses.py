@@ -26,9 +26,11 @@ from kgraft.graph import Graph
 from kgraft.graph.annotated import json_lines
 from kgraft.graph.names import Named
 from kgraft.text import length_batches
+from kgraft.text.passages import join, passages
 
 Word = tuple[int, int, str, str, list[str]]
 """A marked word: start, end, lemma, part of speech (NOUN …), sense keys."""
+Sentence = tuple[str, list[Word]]
 
 
 @dataclass(frozen=True)
@@ -50,15 +52,40 @@ def sense_keys(graph: Graph) -> dict[str, int]:
 
 
 def read_senses(knowledge: WordNetKnowledge, path: Path) -> SenseTexts:
-    """Read sentences with marked senses."""
-    return collect(knowledge, _lines(path))
+    """Read sentences with marked senses, in passages."""
+    return collect(knowledge, sense_sentences(path))
 
 
-def _lines(path: Path) -> Iterator[tuple[str, list[Word]]]:
+def sense_sentences(path: Path) -> Iterator[Sentence]:
+    """Yield sentences with marked senses; those that follow one another are read together.
+
+    The id of a sentence says by all before its last dot which document it is of.
+    """
+    documents, sentences = [], []
+    for number, (name, text, words) in enumerate(_lines(path)):
+        documents.append(name.rpartition(".")[0] if name else str(number))
+        sentences.append((text, words))
+    groups = passages(documents, [text for text, _ in sentences])
+    for group in groups:
+        yield _joined([sentences[number] for number in group])
+
+
+def _joined(sentences: list[Sentence]) -> Sentence:
+    text, starts = join([text for text, _ in sentences])
+    words = [
+        (start + shift, end + shift, lemma, pos, keys)
+        for (_, marked), shift in zip(sentences, starts, strict=True)
+        for start, end, lemma, pos, keys in marked
+    ]
+    return text, words
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str, list[Word]]]:
     for number, line in json_lines(path):
         try:
             told = json.loads(line)
-            yield told["text"], [_word(mention) for mention in told["mentions"]]
+            name = str(told.get("id", ""))
+            yield name, told["text"], [_word(mention) for mention in told["mentions"]]
         except (ValueError, LookupError, TypeError) as error:
             reason = f"no sentence with senses ({type(error).__name__}: {error})"
             raise BadInput(reason, file=str(path), line=number) from error
@@ -70,7 +97,7 @@ def _word(mention: dict[str, Any]) -> Word:
     return start, end, lemma, pos, keys
 
 
-def collect(knowledge: WordNetKnowledge, sentences: Iterable[tuple[str, list[Word]]]) -> SenseTexts:
+def collect(knowledge: WordNetKnowledge, sentences: Iterable[Sentence]) -> SenseTexts:
     """Look up the senses of the marked words of sentences."""
     known, look_up = sense_keys(knowledge.graph), cache(knowledge.senses)
     texts, rows, gold, entity, prior, sizes = [], [], [], [], [], []
@@ -95,7 +122,7 @@ def collect(knowledge: WordNetKnowledge, sentences: Iterable[tuple[str, list[Wor
     return SenseTexts(texts, named, gold)
 
 
-def example_sentences(knowledge: WordNetKnowledge) -> Iterator[tuple[str, list[Word]]]:
+def example_sentences(knowledge: WordNetKnowledge) -> Iterator[Sentence]:
     """Yield the examples in WordNet's own glosses that use a word of their synset."""
     columns = ["label", "aliases", "description", "sense_keys", "pos"]
     table = knowledge.graph.entities.select(columns)

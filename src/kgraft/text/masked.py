@@ -8,8 +8,10 @@ vectors.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, gelu, linear
 
@@ -17,6 +19,7 @@ from kgraft.errors import BadInput
 from kgraft.text.encoder import Encoder
 
 SHARE = 0.15  # of the tokens that are chosen
+HEAD = "head.safetensors"  # the file of a head in a folder
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,16 @@ class MaskedHead(nn.Module):
         """Return a new head for an encoder."""
         words = encoder.model.get_input_embeddings().num_embeddings
         return cls(encoder.dimension, words)
+
+    @classmethod
+    def load(cls, folder: Path, encoder: Encoder) -> MaskedHead:
+        """Load a head that was trained on an encoder."""
+        head = cls.of(encoder)
+        try:
+            head.load_state_dict(load_file(folder / HEAD))
+        except (OSError, RuntimeError) as error:
+            raise BadInput(f"no head fits ({error})", file=str(folder / HEAD)) from error
+        return head.eval()
 
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
         """Return log-odds of all words, (n, D) and word vectors (V, D) to (n, V)."""

@@ -10,11 +10,13 @@ from kgraft.vectors.folder import (
     write_table_vectors,
 )
 from kgraft.vectors.from_text import FromText
+from kgraft.vectors.neighbour_vectors import NeighbourVectors
 from kgraft.vectors.neighbours import FromNeighbours
 from kgraft.vectors.table import TableVectors
 from kgraft.vectors.text_vectors import TextVectors
 from kgraft.vectors.trained import TrainedRows
 from kgraft.vectors.unseen import Filled, InOrder, Unseen
+from kgraft.vectors.word_vectors import WordVectors
 
 __all__ = [
     "VECTORS",
@@ -25,12 +27,14 @@ __all__ = [
     "FromText",
     "InOrder",
     "Near",
+    "NeighbourVectors",
     "StoredVectors",
     "TableVectors",
     "TextVectors",
     "TrainedRows",
     "Unseen",
     "VectorsManifest",
+    "WordVectors",
     "read_vectors",
     "write_table_vectors",
 ]

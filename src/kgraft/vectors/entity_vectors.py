@@ -39,6 +39,8 @@ class EntityVectors(ABC):
     | a table trained on the triples             | `TableVectors`                              |
     | such a table, and entities added since     | `TableVectors` with `unseen=…`              |
     | both, and a model that may weigh the two   | `CombinedVectors`                           |
+    | what stands around an entity               | `NeighbourVectors` of any of these          |
+    | names that a model must be able to say     | `WordVectors`                               |
 
     A kind of vectors defines `_take` and `_origin`, for numbers that are entities for sure.
     """

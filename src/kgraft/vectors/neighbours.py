@@ -56,7 +56,7 @@ class FromNeighbours(Unseen):
     def fill(self, entities: np.ndarray, trained: TrainedRows) -> Filled:
         """Return the mean of the guesses for each entity."""
         filled = Filled.none(len(entities), trained.dimension)
-        for block in _blocks(trained.graph.adjacency.degree(entities=entities), self.most):
+        for block in edge_blocks(trained.graph.adjacency.degree(entities=entities), self.most):
             edges = self._edges(entities[block], trained)
             means = self._means(edges, trained, len(block))
             lengths = torch.linalg.vector_norm(means, dim=1, keepdim=True)
@@ -90,7 +90,7 @@ class FromNeighbours(Unseen):
         return sums / torch.from_numpy(share)[:, None]
 
 
-def _blocks(degree: np.ndarray, most: int) -> Iterator[np.ndarray]:
+def edge_blocks(degree: np.ndarray, most: int = MOST) -> Iterator[np.ndarray]:
     """Yield the positions of entities in blocks of a bounded number of edges."""
     cost = np.maximum(degree / _ROWS, (np.minimum(degree, most) + 1) / _EDGES)
     block = np.floor(np.cumsum(cost)).astype(np.int64)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kgraft.cli.output import AsJson, Quiet, console, print_json
+from kgraft.errors import BadInput
 from kgraft.progress import progress_bar
 
 
@@ -17,7 +18,12 @@ def eval_(
         typer.Argument(help="wic, semeval2010-8, typing, senses, facts or perplexity."),
     ],
     data: Annotated[Path, typer.Option(help="The folder with the task's files.")],
-    model: Annotated[Path, typer.Option("--model", "-m", help="A folder of 'kgraft graft train'.")],
+    model: Annotated[
+        Path | None, typer.Option("--model", "-m", help="A folder of 'kgraft graft train'.")
+    ] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="A plain encoder instead, by folder or name; or 'default'.")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Trainings, where the task trains.")] = 1,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -28,13 +34,38 @@ def eval_(
     the folder; the epoch is chosen on its dev file. The interval holds the difference in 95 of 100
     cases (paired bootstrap over the examples, seeds pooled).
 
-    Example:  kgraft graft eval wic --data DATA/wic --model grafted
+    With --encoder a plain encoder is fine-tuned in the same way, to compare with.
+
+    Examples:
+
+      kgraft graft eval wic --data DATA/wic --model grafted
+
+      kgraft graft eval wic --data DATA/wic --encoder default
     """
     from kgraft.tasks import evaluate
 
+    if (model is None) == (encoder is None):
+        raise BadInput("what to measure is not said", remedy="give either --model or --encoder")
+    if model is None:
+        _plain(task, data, encoder, seeds, quiet=quiet, as_json=as_json)
+        return
     with progress_bar(quiet) as progress:
         found = evaluate(task, data, model, seeds=seeds, progress=progress)
     if as_json:
         print_json({"task": task, "difference": found.difference, **vars(found)})
     else:
         console().print(f"{task}  {found}")
+
+
+def _plain(
+    task: str, data: Path, encoder: str | None, seeds: int, *, quiet: bool, as_json: bool
+) -> None:
+    from kgraft.tasks import evaluate_plain
+
+    name = None if encoder == "default" else encoder
+    with progress_bar(quiet) as progress:
+        found = evaluate_plain(task, data, name, seeds=seeds, progress=progress)
+    if as_json:
+        print_json({"task": task, "encoder": encoder, "figure": found})
+    else:
+        console().print(f"{task}  {found:.4f}  (no knowledge)")

@@ -1,0 +1,69 @@
+"""Linked Wikipedia for masked words: passages of whole articles to train, choose and measure on."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgraft.graph import Graph
+from kgraft.graph.annotated import Annotated, annotate
+from kgraft.text.passages import join, passages
+
+VALID, TEST = 85, 90  # the first of the 100 articles to choose by, and of those to measure on
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence with the marks in it."""
+
+    article: int
+    text: str
+    mentions: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Articles:
+    """Passages of three sets of articles."""
+
+    train: Annotated
+    valid: Annotated
+    test: Annotated
+
+
+def read_articles(data: Path, graph: Graph) -> Articles:
+    """Read the articles, in passages."""
+    path = data / "corpus" / "wikipedia_linked.jsonl.gz"
+    sentences = []
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            told = json.loads(line)
+            article = int(told["id"].removeprefix("wiki").partition(".")[0])
+            sentences.append(Sentence(article, told["text"], told["mentions"]))
+    bounds = ((0, VALID), (VALID, TEST), (TEST, 1 << 30))
+    parts = ([s for s in sentences if low <= s.article < high] for low, high in bounds)
+    return Articles(*(_in_passages(part, graph) for part in parts))
+
+
+def _in_passages(sentences: list[Sentence], graph: Graph) -> Annotated:
+    groups = passages([str(s.article) for s in sentences], [s.text for s in sentences])
+    return annotate(graph, (_joined([sentences[n] for n in group]) for group in groups))
+
+
+def _joined(sentences: list[Sentence]) -> tuple[str, list[dict[str, Any]]]:
+    text, starts = join([s.text for s in sentences])
+    marks = [
+        {"start": m["start"] + shift, "end": m["end"] + shift, "entity": m["entity"]}
+        for s, shift in zip(sentences, starts, strict=True)
+        for m in s.mentions
+    ]
+    return text, marks
+
+
+def vital_texts(data: Path) -> list[str]:
+    """Return the openings of vital articles, in small letters as the linked ones are."""
+    path = data / "corpus" / "vital_articles.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line)["text"].lower() for line in lines]

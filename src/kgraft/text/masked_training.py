@@ -1,0 +1,144 @@
+"""Training on masked words: a head learns to read an encoder, and the encoder too if it may.
+
+An encoder that was published without a head gets one here. While the encoder stays as it is,
+nothing is worked out backwards through it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.autograd import backward
+from torch.nn.utils import clip_grad_norm_
+
+from kgraft.progress import Progress
+from kgraft.text.batching import length_batches
+from kgraft.text.encoder import Encoder
+from kgraft.text.masked import Masked, MaskedHead, TokenMask
+from kgraft.text.windows import Windows
+from kgraft.training import Epoch, Schedule, stream, torch_stream, train
+from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
+
+_BATCH, _STEP, _VALID = 0, 1, 2  # what a stream of random numbers is for
+
+
+@dataclass(frozen=True)
+class MaskedSettings:
+    """How a head is trained, and the encoder with it."""
+
+    epochs: int = 1
+    head_rate: float = 2e-3
+    encoder_rate: float | None = None  # None: the encoder stays as it is
+    batch_tokens: int = 2048  # padding included
+    weight_decay: float = 0.01
+    seed: int = 0
+
+
+class MaskedTrainee:
+    """A head and perhaps its encoder in training; see `kgraft.training.Trainee`."""
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        head: MaskedHead,
+        texts: Windows,
+        valid: Windows | None,
+        settings: MaskedSettings,
+    ) -> None:
+        self.encoder, self.head, self.settings = encoder, head, settings
+        self.texts, self.valid, self.mask = texts, valid, TokenMask(encoder)
+        parts: dict[str, nn.Module] = {"head": head}
+        if settings.encoder_rate is not None:
+            parts["encoder"] = encoder.model
+        self.module = nn.ModuleDict(parts)
+        groups = [{"params": list(part.parameters())} for part in parts.values()]
+        self.optimiser = Adam(groups, 0.0, weight_decay=settings.weight_decay)
+        self.rates = [settings.head_rate, settings.encoder_rate or 0.0]
+        self.steps = sum(len(self.batches(epoch)) for epoch in range(settings.epochs))
+
+    def state(self) -> dict[str, Tensor]:
+        """Return parameters and optimiser."""
+        return learned_state(self.module, self.optimiser)
+
+    def load(self, state: Mapping[str, Tensor]) -> None:
+        """Put a state back."""
+        load_learned(self.module, self.optimiser, state)
+
+    def batches(self, epoch: int) -> Sequence[np.ndarray]:
+        """Return windows of like length together."""
+        seed = int(stream(self.settings.seed, _BATCH, epoch).integers(1 << 31))
+        return length_batches(self.texts.lengths, self.settings.batch_tokens, seed=seed)
+
+    def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
+        """Move what learns once; all that is random comes from the seed and the place."""
+        self.module.train()
+        with torch.random.fork_rng([]):
+            drawn = torch_stream(self.settings.seed, _STEP, place)
+            torch.manual_seed(drawn.initial_seed())
+            loss, _ = self._loss(self.texts, batch, drawn)
+        self.optimiser.zero_grad()
+        backward([loss])
+        clip_grad_norm_([p for p in self.optimiser.parameters() if p.grad is not None], 1.0)
+        share = warmed_up(place, self.steps)
+        for rate, group in zip(self.rates, self.optimiser.param_groups, strict=False):
+            group["lr"] = rate * share
+        self.optimiser.step()
+        return {"loss": loss.item()}
+
+    def _loss(
+        self, texts: Windows, numbers: np.ndarray, drawn: torch.Generator
+    ) -> tuple[Tensor, Masked]:
+        ids, there = map(torch.from_numpy, texts.padded(numbers))
+        masked, model, device = self.mask(ids, drawn), self.encoder.model, self.encoder.device
+        asked = {"input_ids": masked.ids.to(device), "attention_mask": there.long().to(device)}
+        learns = torch.is_grad_enabled() and "encoder" in self.module
+        if "encoder" not in self.module:
+            model.eval()
+        with torch.set_grad_enabled(learns):
+            read = model(**asked, **self.encoder.beside(texts, numbers)).last_hidden_state
+        embeddings = model.get_input_embeddings().weight
+        return self.head.loss(read, masked, embeddings if learns else embeddings.detach()), masked
+
+    @torch.no_grad()
+    def validate(self) -> dict[str, float]:
+        """Return the perplexity of masked words."""
+        if self.valid is None:
+            return {}
+        self.module.eval()
+        drawn = torch_stream(self.settings.seed, _VALID)
+        loss, words = 0.0, 0
+        for numbers in length_batches(self.valid.lengths, self.settings.batch_tokens):
+            mean, masked = self._loss(self.valid, numbers, drawn)
+            loss += mean.item() * len(masked.target)
+            words += len(masked.target)
+        perplexity = math.exp(min(loss / max(words, 1), 50.0))
+        return {"perplexity": perplexity, "score": -perplexity}
+
+
+def train_masked(
+    encoder: Encoder,
+    head: MaskedHead,
+    texts: Windows,
+    folder: Path,
+    *,
+    valid: Windows | None = None,
+    settings: MaskedSettings | None = None,
+    identity: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Epoch]:
+    """Train on masked words, yielding after each epoch.
+
+    The run lives in `folder`; the same call goes on where an earlier one was stopped.
+    """
+    settings = settings or MaskedSettings()
+    trainee = MaskedTrainee(encoder, head, texts, valid, settings)
+    schedule = Schedule(epochs=settings.epochs, watch="score")
+    whole = {**asdict(settings), **(identity or {}), "encoder": encoder.name}
+    yield from train(trainee, folder, schedule, identity=whole, progress=progress)

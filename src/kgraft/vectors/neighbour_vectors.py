@@ -1,0 +1,38 @@
+"""Neighbour vectors: what stands around an entity, the mean of its neighbours' vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from kgraft.vectors.entity_vectors import NONE, EntityVectors
+from kgraft.vectors.neighbours import edge_blocks
+
+
+class NeighbourVectors(EntityVectors):
+    """The mean vector of the neighbours of an entity, by `vectors`; zeros where it has none.
+
+    Of an entity in several triples with the same neighbour, that one counts as often. The triples
+    are those of the graph that `vectors` were opened on: of one split, where it is one.
+    """
+
+    def __init__(self, vectors: EntityVectors) -> None:
+        self.vectors, self.graph = vectors, vectors.graph
+        self.dimension = vectors.dimension
+
+    def _take(self, entities: np.ndarray) -> torch.Tensor:
+        distinct, place = np.unique(entities, return_inverse=True)
+        adjacency = self.graph.adjacency
+        degree = adjacency.degree(entities=distinct)
+        means = torch.zeros(len(distinct), self.dimension)
+        for block in edge_blocks(degree):
+            owner, row = adjacency.rows(distinct[block], "both")
+            others = self.vectors.take(adjacency.edges[row, 1])  # (E, D)
+            sums = torch.zeros(len(block), self.dimension)
+            sums.index_add_(0, torch.from_numpy(owner), others)
+            means[torch.from_numpy(block)] = sums / torch.from_numpy(degree[block].clip(1))[:, None]
+        return means[torch.from_numpy(place)]
+
+    def _origin(self, entities: np.ndarray) -> np.ndarray:
+        degree = self.graph.adjacency.degree(entities=entities)
+        return np.where(degree > 0, "neighbours", NONE)

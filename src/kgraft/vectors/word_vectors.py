@@ -1,0 +1,51 @@
+"""Word vectors: the words of an entity's text, as an encoder's own table of words has them.
+
+What an encoder says of hidden words it says in the space of this table. Vectors from there tell it
+names without any detour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from kgraft.graph import Graph
+from kgraft.graph.adjacency import expand
+from kgraft.vectors.entity_text import check_fields, entity_texts
+from kgraft.vectors.entity_vectors import NONE, EntityVectors
+
+if TYPE_CHECKING:
+    from kgraft.text.encoder import Encoder
+
+
+class WordVectors(EntityVectors):
+    """The mean of the word vectors of an entity's label, or of other fields of its text.
+
+    The table's own mean is taken off, so that what all words share says nothing. It is the table as
+    it is when the vectors are made: to train the encoder further does not change them.
+    """
+
+    def __init__(
+        self, graph: Graph, encoder: Encoder, *, fields: Sequence[str] = ("label",)
+    ) -> None:
+        self.graph, self.fields = graph, check_fields(fields)
+        table = encoder.model.get_input_embeddings().weight.detach()
+        self._table = (table - table.mean(0)).float().cpu()
+        self.dimension = self._table.shape[1]
+        texts = entity_texts(graph, np.arange(len(graph.entities)), self.fields).to_pylist()
+        tokens = encoder.windows(texts).tokens
+        self._ids, self._bounds = torch.from_numpy(tokens.ids), np.asarray(tokens.bounds)
+
+    def _take(self, entities: np.ndarray) -> torch.Tensor:
+        first, last = self._bounds[entities], self._bounds[entities + 1]
+        _, places = expand(first, last)
+        starts = torch.from_numpy(np.append(0, np.cumsum(last - first))[:-1])
+        words = self._ids[torch.from_numpy(places)].long()
+        return torch.nn.functional.embedding_bag(words, self._table, starts, mode="mean")
+
+    def _origin(self, entities: np.ndarray) -> np.ndarray:
+        said = self._bounds[entities + 1] > self._bounds[entities]
+        return np.where(said, "text", NONE)
