@@ -5,6 +5,7 @@ import re
 
 import pytest
 from tests.graft.conftest import graph, host_folder  # noqa: F401
+from tests.graft.senses import tiny_wordnet
 from tests.graft.test_train import examples
 from typer.testing import CliRunner
 
@@ -49,6 +50,34 @@ def test_training_tells_what_it_does(folder, graph, host_folder):  # noqa: F811
     assert "tiny after layer 1; 33 texts, 3 to choose by; seed 0" in done.stderr
     assert "epoch 1  loss" in done.stderr
     assert "kgraft graft explain" in done.stdout
+
+
+def test_documents_are_read_in_pairs(folder, graph, host_folder):  # noqa: F811
+    path = folder / "documents.jsonl"
+    with path.open("w") as file:
+        for number, (text, mentions) in enumerate(list(examples()) * 4):
+            told = {"id": f"d{number // 6}.{number}", "text": text, "mentions": mentions}
+            file.write(json.dumps(told) + "\n")
+    done = run("train", graph.folder, "--texts", path, "--encoder", host_folder,
+               "--linker-epochs", 0, "--epochs", 4, "--out", folder / "paired")  # fmt: skip
+    assert "15 pairs of texts, 3 to choose by" in done.stderr
+    assert "a head for masked words is trained first" in done.stderr
+    assert "next " in done.stderr
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_word_senses_by_the_same_command(tmp_path, host_folder, given, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
+    graph = tiny_wordnet(tmp_path)  # noqa: F811
+    dog = {"start": 2, "end": 5, "lemma": "dog", "pos": "NOUN", "entities": ["dog%1:05:00::"]}
+    path = tmp_path / "senses.jsonl"
+    path.write_text((json.dumps({"text": "a dog", "mentions": [dog]}) + "\n") * 20)
+    texts = ["--texts", path] if given else []
+    done = run("train", graph.folder, *texts, "--encoder", host_folder, "--linker-epochs", 1,
+               "--epochs", 1, "--out", tmp_path / "graft")  # fmt: skip
+    assert "marked words" in done.stderr
+    if given:
+        assert "18 texts with 18 marked words, 2 texts to choose by" in done.stderr
 
 
 def test_a_look_inside(folder):

@@ -7,6 +7,7 @@ from tests.graft.conftest import SETTINGS
 
 from kgraft.errors import BadInput
 from kgraft.graft import GraftedEncoder, GraftSettings, notice, train_graft
+from kgraft.graft.next_sentence import pair_texts
 from kgraft.graft.trainee import GraftTrainee
 from kgraft.graph.annotated import annotate
 from kgraft.text import Encoder
@@ -141,3 +142,17 @@ def test_a_folder_that_is_there_is_not_overwritten(encoder, data, tmp_path):
 def test_settings_that_make_no_sense_are_refused(name, value):
     with pytest.raises(BadInput):
         GraftSettings(**{name: value})
+
+
+def test_which_text_follows_is_learned_where_documents_allow(encoder, data):
+    documents = [str(number // 4) for number in range(len(data))]
+    texts = notice(encoder, pair_texts(data, documents), 2)
+    assert set(texts.follows.tolist()) <= {-1, 0, 1}
+    assert (texts.follows >= 0).any()
+    torch.manual_seed(1)
+    settings = QUICK.changed(linker_epochs=0, masked=1.0)
+    made = GraftTrainee(encoder, MaskedHead.of(encoder), texts, None, settings)
+    before = made.module["next"].out.weight.clone()
+    losses = [made.step(batch, place) for place, batch in enumerate(made.batches(0))]
+    assert all(loss["loss"] == pytest.approx(loss["words"] + loss["next"]) for loss in losses)
+    assert not torch.equal(made.module["next"].out.weight, before)

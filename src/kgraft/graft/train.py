@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ import torch
 from kgraft.graft.attach import knowledge_off
 from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
 from kgraft.graft.mentions import UNKNOWN
+from kgraft.graft.next_sentence import UNKNOWN as NO_PAIR
+from kgraft.graft.next_sentence import Pairs
 from kgraft.graft.noticed import Noticed
 from kgraft.graft.saving import GRAFT, host_digest
 from kgraft.graft.settings import GraftSettings
@@ -29,12 +31,19 @@ from kgraft.training.folder import RunFolder, run_folder
 from kgraft.vectors.tensors import write_tensors
 
 
-def notice(encoder: GraftedEncoder, data: Annotated | Sequence[str], layer: int) -> NoticedWindows:
+def notice(
+    encoder: GraftedEncoder, data: Annotated | Pairs | Sequence[str], layer: int
+) -> NoticedWindows:
     """Cut texts into windows that know their mentions; marked ones know what they mean.
 
     The marks are of the knowledge after `layer`; the other layers find mentions alone. A mark where
-    the knowledge finds no mention is one, with what it means as the only candidate.
+    the knowledge finds no mention is one, with what it means as the only candidate. Of pairs, the
+    windows that hold both halves know whether the second follows.
     """
+    if isinstance(data, Pairs):
+        found = notice(encoder, data.data, layer)
+        alone = np.bincount(found.text)[found.text] == 1
+        return replace(found, follows=np.where(alone, data.follows[found.text], NO_PAIR))
     texts = data.texts if isinstance(data, Annotated) else list(data)
     windows = encoder.plain_windows(texts)
     noticed = {}

@@ -16,6 +16,7 @@ from kgraft.graft.attach import layers_of, looking
 from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
 from kgraft.graft.losses import likelihood_loss, margin_loss
 from kgraft.graft.mentions import Mentions
+from kgraft.graft.next_sentence import NextHead
 from kgraft.graft.settings import GraftSettings
 from kgraft.text import length_batches
 from kgraft.text.masked import Masked, MaskedHead, TokenMask
@@ -54,7 +55,11 @@ class GraftTrainee:
         self.encoder, self.head, self.texts, self.valid = encoder, head, texts, valid
         self.settings, self.knowing = settings, knowing
         self.mask = TokenMask(encoder)
-        self.module = nn.ModuleDict({"model": encoder.model, "head": head})
+        self.next = _next_head(encoder.dimension, settings.seed)
+        parts: dict[str, nn.Module] = {"model": encoder.model, "head": head}
+        if texts.follows is not None:
+            parts["next"] = self.next
+        self.module = nn.ModuleDict(parts)
         self.groups = self._groups()
         self.optimiser = Adam(list(self.groups.values()), 0.0, weight_decay=settings.weight_decay)
         self.bounds = self._bounds()
@@ -65,7 +70,9 @@ class GraftTrainee:
         layers = layers_of(self.encoder.model)
         above = {id(p) for layer in layers[lowest:] for p in layer.parameters()}
         groups: dict[str, list[nn.Parameter]] = {name: [] for name in RATES}
-        groups["head"] += self.head.parameters()
+        for name in ("head", "next"):
+            if name in self.module:
+                groups["head"] += self.module[name].parameters()
         for name, parameter in self.encoder.model.named_parameters():
             if name.startswith("grafts."):
                 part = name.split(".", 2)[2]
@@ -140,7 +147,11 @@ class GraftTrainee:
             telling = bool(torch.rand((), generator=drawn) < self.settings.told)
             shown = self._hidden(mentions, masked, drawn, telling=telling)
             hidden, _ = self._read(masked.ids, mask, shown)
-            return {"words": self.head.loss(hidden, masked, self._words())}
+            losses = {"words": self.head.loss(hidden, masked, self._words())}
+            if self.texts.follows is not None:
+                follows = torch.from_numpy(self.texts.follows[batch.windows])
+                losses["next"] = self.next.loss(hidden, follows)
+            return losses
         _, scores = self._read(ids, mask, mentions)
         return {
             f"links.{layer}": LOSSES[self.settings.loss](scores[layer], mentions[layer].known)
@@ -197,6 +208,12 @@ class GraftTrainee:
             words += len(masked.target)
         perplexity = math.exp(min(loss / max(words, 1), 50.0))
         return {"accuracy": right / max(links, 1), "perplexity": perplexity, "score": -perplexity}
+
+
+def _next_head(size: int, seed: int) -> NextHead:
+    with torch.random.fork_rng([]):
+        torch.manual_seed(seed)
+        return NextHead(size)
 
 
 def read_batch(

@@ -8,6 +8,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,20 @@ def read_annotated(path: str | Path, graph: Graph) -> Annotated:
     if not len(data):
         raise BadInput("holds no text", file=str(path), remedy=f"write {FORMAT}")
     return data
+
+
+def documents_of(path: Path) -> list[str] | None:
+    """Return the document of each text of a file: its id up to the last dot.
+
+    None where that tells nothing: a text has no such id, or no two neighbours share it.
+    """
+    names = []
+    for _, line in json_lines(path):
+        told = json.loads(line)
+        name = told.get("id") if isinstance(told, dict) else None
+        names.append(str(name).rpartition(".")[0] if name else "")
+    shared = any(one == other for one, other in pairwise(names))
+    return names if all(names) and shared else None
 
 
 def _examples(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:

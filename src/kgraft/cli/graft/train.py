@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgraft.cli.graft.texts import prepare
 from kgraft.cli.output import AsJson, GraphName, Quiet, console, print_json
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
-    from kgraft.graft import GraftedEncoder
+    from kgraft.graft import AttentionSettings, GraftedEncoder, GraphKnowledge
     from kgraft.training import Epoch
-
-COUNT = 4000  # texts made from the graph where none are given
 
 
 def train(
@@ -23,7 +22,7 @@ def train(
     texts: Annotated[
         Path | None,
         typer.Option(
-            help="Annotated texts, JSON Lines with text and mentions; without, the graph's own."
+            help="Texts with marked mentions or senses, JSON Lines; without, the graph's own."
         ),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path("graft"),
@@ -60,20 +59,20 @@ def train(
     """Graft a graph's knowledge onto an encoder, and train it.
 
     First the linker inside the graft learns alone which entities are meant, then all learns
-    together but the entities' vectors, from masked words and from marked mentions. A tenth of the
-    texts is set apart to choose the epoch by. Interrupted or killed, the same command goes on where
-    it stopped.
+    together but the entities' vectors, from masked words and from marked mentions; where the ids of
+    texts tell documents (doc1.1, doc1.2, …), also which text follows another. A tenth of the texts
+    is set apart to choose the epoch by. Interrupted or killed, the same command goes on where it
+    stopped.
 
     Examples:
 
       kgraft graft train my-graph --texts marked.jsonl --out grafted
 
-      kgraft graft train wordnet --start grafted --layer 5 --texts senses.jsonl --out both
+      kgraft graft train wordnet --start grafted --layer 6 --out both
     """
-    from kgraft.graft import GraftSettings, attach, notice, open_knowledge, train_graft
+    from kgraft.graft import GraftSettings, attach, open_knowledge, train_graft
     from kgraft.graft.attach import layers_of
-    from kgraft.graph.annotated import read_annotated, split_texts
-    from kgraft.link import graph_texts
+    from kgraft.text.masked import MaskedHead
 
     settings = GraftSettings(seed=seed).changed(
         linker_epochs=linker_epochs, epochs=epochs, rank=rank
@@ -83,23 +82,23 @@ def train(
         knowledge = open_knowledge(graph, vectors or (), progress=progress)
         grafted = _host(start, encoder)
         after = layer or len(layers_of(grafted.model)) - 1
-        attach(grafted.model, {after: knowledge}, kind=kind, seed=seed)  # type: ignore[arg-type]
-        whole = (
-            read_annotated(texts, knowledge.graph)
-            if texts
-            else graph_texts(knowledge.graph, COUNT, seed=seed)
-        )
-        learnt, chosen_by = split_texts(whole, seed=seed)
+        settings = settings.changed(loss=_loss(knowledge))
+        sizes = _sizes(settings.loss) if kind == "attention" else None
+        attach(grafted.model, {after: knowledge}, kind=kind, settings={after: sizes}, seed=seed)  # type: ignore[arg-type]
+        ready = prepare(grafted, after, knowledge, texts, seed)
         if not quiet:
-            said = f"{len(learnt):,} texts, {len(chosen_by):,} to choose by; seed {seed}"
-            print(f"{knowledge.name} after layer {after}; {said}", file=sys.stderr)
+            said = f"{knowledge.name} after layer {after}; {ready.said}; seed {seed}"
+            print(said, file=sys.stderr)
+            if start is None and settings.masked and settings.epochs:
+                print("a head for masked words is trained first", file=sys.stderr)
         for epoch in train_graft(
             grafted,
-            notice(grafted, learnt, after),
+            ready.learnt,
             out,
-            valid=notice(grafted, chosen_by, after),
+            valid=ready.chosen_by,
+            head=None if start is None else MaskedHead.load(start, grafted).train(),
             settings=settings,
-            identity={"texts": whole.digest(), "graph": knowledge.graph.manifest.version},
+            identity={"texts": ready.digest, "graph": knowledge.graph.manifest.version},
             overwrite=overwrite,
             progress=progress,
         ):
@@ -119,6 +118,20 @@ def _host(start: Path | None, encoder: str | None) -> GraftedEncoder:
     if start is not None:
         return GraftedEncoder.from_pretrained(start)
     return GraftedEncoder(Encoder.load(encoder))
+
+
+def _loss(knowledge: GraphKnowledge) -> str:
+    """Return what the linker learns by: one sense of a word is right, of names perhaps none."""
+    from kgraft.graft import WordNetKnowledge
+
+    return "likelihood" if isinstance(knowledge, WordNetKnowledge) else "margin"
+
+
+def _sizes(loss: str) -> AttentionSettings:
+    """Return the settings of an attention: below zero is no candidate, where the loss says so."""
+    from kgraft.graft import AttentionSettings
+
+    return AttentionSettings(threshold=0.0 if loss == "margin" else None)
 
 
 def _epoch_line(epoch: Epoch) -> str:

@@ -1,0 +1,82 @@
+"""The texts that a graft is trained on: a file's or the graph's own, made ready for the encoder."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from kgraft.graft import GraftedEncoder, GraphKnowledge, NoticedWindows, WordNetKnowledge
+    from kgraft.graft.next_sentence import Pairs
+    from kgraft.graph.annotated import Annotated
+
+COUNT = 4000  # texts made from the graph where none are given
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Windows to learn from and to choose by, what they are made of, and how to say that."""
+
+    learnt: NoticedWindows
+    chosen_by: NoticedWindows
+    digest: str
+    said: str
+
+
+def prepare(
+    grafted: GraftedEncoder, layer: int, knowledge: GraphKnowledge, path: Path | None, seed: int
+) -> Prepared:
+    """Read the texts of a file, or make some from the graph; a tenth is to choose by."""
+    from kgraft.graft import WordNetKnowledge
+
+    if isinstance(knowledge, WordNetKnowledge) and (path is None or _tells_senses(path)):
+        return _senses(grafted, layer, knowledge, path, seed)
+    return _annotated(grafted, layer, knowledge, path, seed)
+
+
+def _tells_senses(path: Path) -> bool:
+    """Tell whether the marks of a file have lemmas, as those of word senses do."""
+    from kgraft.graph.annotated import json_lines
+
+    return any('"lemma"' in line for _, line in itertools.islice(json_lines(path), 20))
+
+
+def _senses(
+    grafted: GraftedEncoder, layer: int, knowledge: WordNetKnowledge, path: Path | None, seed: int
+) -> Prepared:
+    from kgraft.tasks.senses import collect, example_sentences, noticed_senses, sense_sentences
+
+    sentences = list(sense_sentences(path) if path else example_sentences(knowledge))
+    order = np.random.default_rng(seed).permutation(len(sentences))
+    apart = max(len(sentences) // 10, 1)
+    rows = (np.sort(order[apart:]), np.sort(order[:apart]))
+    parts = [collect(knowledge, (sentences[n] for n in held)) for held in rows]
+    digest = hashlib.sha256(repr(sentences).encode(errors="surrogatepass")).hexdigest()[:16]
+    said = f"{len(rows[0]):,} texts with {len(parts[0]):,} marked words"
+    learnt, chosen_by = (noticed_senses(grafted, layer, part) for part in parts)
+    return Prepared(learnt, chosen_by, digest, f"{said}, {apart:,} texts to choose by")
+
+
+def _annotated(
+    grafted: GraftedEncoder, layer: int, knowledge: GraphKnowledge, path: Path | None, seed: int
+) -> Prepared:
+    from kgraft.graft import notice
+    from kgraft.graft.next_sentence import split_pairs
+    from kgraft.graph.annotated import documents_of, read_annotated, split_texts
+    from kgraft.link import graph_texts
+
+    graph = knowledge.graph
+    whole = read_annotated(path, graph) if path else graph_texts(graph, COUNT, seed=seed)
+    documents = documents_of(path) if path else None
+    parts: tuple[Annotated, Annotated] | tuple[Pairs, Pairs] = (
+        split_pairs(whole, documents, seed=seed) if documents else split_texts(whole, seed=seed)
+    )
+    counts = [f"{len(part):,}" for part in parts]
+    said = f"{counts[0]} {'pairs of texts' if documents else 'texts'}, {counts[1]} to choose by"
+    learnt, chosen_by = (notice(grafted, part, layer) for part in parts)
+    return Prepared(learnt, chosen_by, whole.digest(), said)
