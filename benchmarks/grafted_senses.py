@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -15,7 +17,9 @@ from kgraft.graft import (
 )
 from kgraft.graft.attention import AttentionSettings
 from kgraft.graph import build_graph, open_source
+from kgraft.graph.annotated import json_lines
 from kgraft.tasks.senses import (
+    Sentence,
     collect,
     example_sentences,
     noticed_senses,
@@ -27,10 +31,11 @@ from kgraft.text import Encoder
 WORK = ROOT / "build" / "benchmarks"
 SEEDS = (0, 1, 2)
 LAYER = 6
-ATTENTION = AttentionSettings(size=384)
+ATTENTION = AttentionSettings(size=384, threshold=None)
 SETTINGS = GraftSettings(
     linker_epochs=0, epochs=2, masked=0.0, graft_rate=5e-4, host_rate=1e-4, above_rate=1e-4
 )
+LINKER = GraftSettings(linker_epochs=2, epochs=0, linker_rate=1e-3)
 
 
 def wordnet(data: Path) -> WordNetKnowledge:
@@ -43,22 +48,50 @@ def wordnet(data: Path) -> WordNetKnowledge:
     return knowledge
 
 
+def _examples(knowledge: WordNetKnowledge, data: Path) -> Iterator[Sentence]:
+    """Yield WordNet's examples but those that words in context are measured on."""
+    apart = set()
+    for name in ("dev", "test"):
+        for _, line in json_lines(data / "wic" / f"{name}.jsonl"):
+            told = json.loads(line)
+            apart |= {_letters(told["text1"]), _letters(told["text2"])}
+    for text, words in example_sentences(knowledge):
+        if _letters(text) not in apart:
+            yield text, words
+
+
+def _letters(text: str) -> str:
+    return "".join(c for c in text.lower() if c.isalnum())
+
+
 def trained_folder(knowledge: WordNetKnowledge, data: Path, seed: int) -> Path:
-    """Return the folder of a graft, trained if it is not there."""
-    folder = WORK / f"grafted-senses.{seed}"
-    if not folder.exists():
-        host = Encoder.load(max_length=128)
-        encoder = GraftedEncoder(host, {LAYER: knowledge}, settings={LAYER: ATTENTION}, seed=seed)
-        encoder.model.get_input_embeddings().requires_grad_(requires_grad=False)
-        semcor = sense_sentences(data / "wsd" / "semcor.jsonl.gz")
-        texts = collect(knowledge, chain(semcor, example_sentences(knowledge)))
-        valid = read_senses(knowledge, data / "wsd" / "semeval2007.jsonl")
-        for epoch in train_graft(
-            encoder,
-            noticed_senses(encoder, LAYER, texts),
-            folder,
-            valid=noticed_senses(encoder, LAYER, valid),
-            settings=SETTINGS.changed(seed=seed),
-        ):
-            print(folder.name, epoch.number, epoch.losses, epoch.figures, flush=True)
+    """Return the folder of a graft that was trained with its host."""
+    return _trained(knowledge, data, f"grafted-senses.{seed}", SETTINGS.changed(seed=seed))
+
+
+def linker_folder(knowledge: WordNetKnowledge, data: Path) -> Path:
+    """Return the folder of a graft whose host stayed as it was."""
+    return _trained(knowledge, data, "grafted-senses.linker", LINKER)
+
+
+def _trained(knowledge: WordNetKnowledge, data: Path, name: str, settings: GraftSettings) -> Path:
+    folder = WORK / name
+    if folder.exists():
+        return folder
+    encoder = GraftedEncoder(
+        Encoder.load(max_length=128), {LAYER: knowledge}, settings={LAYER: ATTENTION},
+        seed=settings.seed,
+    )  # fmt: skip
+    encoder.model.get_input_embeddings().requires_grad_(requires_grad=False)
+    semcor = sense_sentences(data / "wsd" / "semcor.jsonl.gz")
+    texts = collect(knowledge, chain(semcor, _examples(knowledge, data)))
+    valid = read_senses(knowledge, data / "wsd" / "semeval2007.jsonl")
+    for epoch in train_graft(
+        encoder,
+        noticed_senses(encoder, LAYER, texts),
+        folder,
+        valid=noticed_senses(encoder, LAYER, valid),
+        settings=settings,
+    ):
+        print(folder.name, epoch.number, epoch.losses, epoch.figures, flush=True)
     return folder

@@ -12,8 +12,10 @@ from torch import Tensor, nn
 from torch.autograd import backward
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from torch.nn.utils import clip_grad_norm_
+from transformers import PreTrainedModel
 
 from kgraft.graft import GraftedEncoder, knowledge_off
+from kgraft.graft.attach import layers_of
 from kgraft.tasks.examples import ClassTask, Examples
 from kgraft.text import Encoder, Places, Windows, length_batches
 from kgraft.training import stream, torch_stream
@@ -29,7 +31,9 @@ class ClassSettings:
     epochs: int = 4
     patience: int = 2
     learning_rate: float = 5e-5
+    graft_rate: float = 5e-4  # of what is grafted on
     head_rate: float = 1e-3
+    frozen: int = 0  # layers at the bottom, with the word vectors, that stay as they are
     batch_tokens: int = 1024
     dropout: float = 0.1
     seed: int = 0
@@ -122,9 +126,10 @@ class ClassTrainee:
             classes = len(task.classes)
             head = Classifier(encoder.dimension, spans, classes, settings.dropout)
         self.module = nn.ModuleDict({"model": encoder.model, "head": head})
-        own = [p for p in encoder.model.parameters() if p.requires_grad]
-        groups = [{"params": own}, {"params": list(head.parameters())}]
-        self.optimiser = Adam(groups, 0.0)
+        if settings.frozen:
+            freeze_bottom(encoder.model, settings.frozen)
+        self.groups = _groups(encoder.model, head)
+        self.optimiser = Adam(list(self.groups.values()), 0.0)
         self.steps = sum(len(self.batches(epoch)) for epoch in range(settings.epochs))
 
     def state(self) -> dict[str, Tensor]:
@@ -148,11 +153,10 @@ class ClassTrainee:
             loss = self._loss(batch)
         self.optimiser.zero_grad()
         backward([loss])
-        clip_grad_norm_(self.optimiser.parameters(), 1.0)
+        clip_grad_norm_([p for p in self.optimiser.parameters() if p.grad is not None], 1.0)
         share = warmed_up(place, self.steps)
-        rates = (self.settings.learning_rate, self.settings.head_rate)
-        for group, rate in zip(self.optimiser.param_groups, rates, strict=True):
-            group["lr"] = rate * share
+        for name, group in zip(self.groups, self.optimiser.param_groups, strict=True):
+            group["lr"] = getattr(self.settings, name) * share
         self.optimiser.step()
         return {"loss": loss.item()}
 
@@ -185,3 +189,25 @@ class ClassTrainee:
 
     def _knowledge(self) -> AbstractContextManager[None]:
         return knowledge_off(self.encoder.model) if self.off else nullcontext()
+
+
+def freeze_bottom(model: PreTrainedModel, layers: int) -> None:
+    """Let the word vectors and the first layers of an encoder stay as they are."""
+    model.get_input_embeddings().requires_grad_(requires_grad=False)
+    for layer in layers_of(model)[:layers]:
+        layer.requires_grad_(requires_grad=False)
+
+
+def _groups(model: PreTrainedModel, head: Classifier) -> dict[str, dict[str, list[nn.Parameter]]]:
+    """Return what is trained, by the name of its rate."""
+    groups: dict[str, list[nn.Parameter]] = {
+        "learning_rate": [],
+        "graft_rate": [],
+        "head_rate": list(head.parameters()),
+    }
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            groups["graft_rate" if name.startswith("grafts.") else "learning_rate"].append(
+                parameter
+            )
+    return {name: {"params": held} for name, held in groups.items() if held}
