@@ -1,5 +1,7 @@
 """Any encoder, plain or grafted, is fine-tuned to classify; knowledge can be left off."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -70,6 +72,16 @@ def test_without_knowledge_the_grafts_are_left_alone(encoder):
     before = {n: p.clone() for n, p in encoder.model.grafts.named_parameters()}
     made.step(made.batches(0)[0], 0)
     assert all(torch.equal(p, before[n]) for n, p in encoder.model.grafts.named_parameters())
+
+
+def test_the_bottom_stays_where_it_should(encoder):
+    examples = pairs(12)
+    made = ClassTrainee(encoder, WIC, examples, examples, replace(QUICK, frozen=2))
+    before = {n: p.clone() for n, p in encoder.model.named_parameters()}
+    made.step(made.batches(0)[0], 0)
+    moved = {n for n, p in encoder.model.named_parameters() if not torch.equal(p, before[n])}
+    assert not [n for n in moved if "word_embeddings" in n or "layer.0." in n or "layer.1." in n]
+    assert any("layer.2." in n for n in moved)
 
 
 def test_without_a_dev_file_a_tenth_of_train_is_set_apart(tmp_path):

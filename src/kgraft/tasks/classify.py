@@ -207,7 +207,6 @@ def _groups(model: PreTrainedModel, head: Classifier) -> dict[str, dict[str, lis
     }
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
-            groups["graft_rate" if name.startswith("grafts.") else "learning_rate"].append(
-                parameter
-            )
+            rate = "graft_rate" if name.startswith("grafts.") else "learning_rate"
+            groups[rate].append(parameter)
     return {name: {"params": held} for name, held in groups.items() if held}
