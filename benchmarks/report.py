@@ -1,7 +1,8 @@
 """Puts the measured figures into README.md and docs/: python -m benchmarks.report [--check].
 
-Whatever stands between <!-- figures:NAME --> and <!-- /figures --> is made from
-benchmarks/results/NAME.json and from nothing else.
+The picture docs/graft-worth.svg shows what the results say that knowledge is worth. Whatever stands
+between <!-- figures:NAME --> and <!-- /figures --> is made from benchmarks/results/NAME.json and
+from nothing else.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import ROOT, goal_text, met
+from benchmarks.worth import worth_names, worth_picture, worth_table
 
 BLOCK = re.compile(r"(<!-- figures:([\w-]+) -->\n)(.*?)(<!-- /figures -->)", re.DOTALL)
+PICTURE = "graft-worth.svg"
 MARK = re.compile(r"<!-- figures:[\w-]+ -->")
 
 
@@ -25,9 +28,11 @@ def table(name: str, results: Path) -> str:
     if not path.exists():
         return f"Not measured: run `make bench-{name}`.\n"
     result = json.loads(path.read_text(encoding="utf-8"))
-    rows = [_row(figure, value, result) for figure, value in result["figures"].items()]
+    figures = result["figures"]
+    apart = worth_names(figures)
+    rows = [_row(name, value, result) for name, value in figures.items() if name not in apart]
     head = ["| figure | measured | goal | met |", "| --- | --- | --- | --- |"]
-    return "\n".join(head + rows) + "\n"
+    return "\n".join([*worth_table(figures), *head, *rows]) + "\n"
 
 
 def _row(figure: str, value: float, result: dict[str, Any]) -> str:
@@ -71,6 +76,9 @@ def outdated(root: Path) -> dict[Path, str]:
                 raise ValueError(f"{page.relative_to(root)}: {error}") from error
             if filled != text:
                 changed[page] = filled
+    picture, drawn = root / "docs" / PICTURE, worth_picture(root / "benchmarks" / "results")
+    if drawn and (not picture.exists() or picture.read_text(encoding="utf-8") != drawn):
+        changed[picture] = drawn
     return changed
 
 
