@@ -74,10 +74,10 @@ def explain(encoder: GraftedEncoder, text: str, *, limit: int = 5) -> Explanatio
     mentions = windows.mentions(first)
     encoder.model.eval()
     with looking() as seen:
-        on = encoder.model(input_ids=ids, attention_mask=mask.long(), knowledge=mentions)
+        on = encoder.read(ids, mask, knowledge=mentions)
     with knowledge_off(encoder.model):
-        off = encoder.model(input_ids=ids, attention_mask=mask.long())
-    vectors = on.last_hidden_state[0], off.last_hidden_state[0]
+        off = encoder.read(ids, mask)
+    vectors = on[0], off[0]
     found = [
         explained
         for layer, looked in seen.items()

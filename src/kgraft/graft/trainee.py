@@ -180,8 +180,8 @@ class GraftTrainee:
         """Return what was read, (B, L, D), and the scores of candidates by layer."""
         given = {"knowledge": mentions} if self.knowing else {}
         with looking() as seen:
-            output = self.encoder.model(input_ids=ids, attention_mask=mask.long(), **given)
-        return output.last_hidden_state, {layer: looked.scores for layer, looked in seen.items()}
+            read = self.encoder.read(ids, mask, **given)
+        return read, {layer: looked.scores for layer, looked in seen.items()}
 
     def _words(self) -> Tensor:
         return self.encoder.model.get_input_embeddings().weight

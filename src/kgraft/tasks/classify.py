@@ -94,8 +94,7 @@ class Ready:
         place = self.places.take(row)
         windows, which = np.unique(place.window, return_inverse=True)
         ids, mask = map(torch.from_numpy, self.windows.padded(windows))
-        beside = encoder.beside(self.windows, windows)
-        read = encoder.model(input_ids=ids, attention_mask=mask.long(), **beside).last_hidden_state
+        read = encoder.read(ids, mask, **encoder.beside(self.windows, windows))
         column = torch.arange(read.shape[1])
         first, last = torch.from_numpy(place.first)[:, None], torch.from_numpy(place.last)[:, None]
         inside = ((column >= first) & (column < last)).to(read.dtype)

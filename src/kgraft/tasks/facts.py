@@ -102,7 +102,7 @@ def reciprocal_ranks(
     for numbers in length_batches(windows.lengths, 4096):
         ids, mask = map(torch.from_numpy, windows.padded(numbers))
         beside = encoder.beside(windows, numbers) if knowing else {}
-        read = encoder.model(input_ids=ids, attention_mask=mask.long(), **beside).last_hidden_state
+        read = encoder.read(ids, mask, **beside)
         column = (ids == mask_token).int().argmax(1)
         logits = head(read[torch.arange(len(ids)), column], embeddings)
         fact = windows.text[numbers]

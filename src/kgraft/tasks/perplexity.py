@@ -46,8 +46,8 @@ def perplexity_counts(
             given = telling == "given"
             found = {layer: m.silent(masked.chosen, telling=given) for layer, m in found.items()}
             beside = {"knowledge": found}
-        read = encoder.model(input_ids=masked.ids, attention_mask=mask.long(), **beside)
-        logits = head(read.last_hidden_state[masked.chosen], embeddings)
+        read = encoder.read(masked.ids, mask, **beside)
+        logits = head(read[masked.chosen], embeddings)
         loss = cross_entropy(logits, masked.target, reduction="none").double().numpy()
         row = masked.chosen.nonzero()[:, 0].numpy()
         counts[numbers, 0] = np.bincount(row, weights=loss, minlength=len(numbers))

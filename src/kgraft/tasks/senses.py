@@ -23,6 +23,7 @@ from kgraft.graft import GraftedEncoder, Noticed, NoticedWindows, looking
 from kgraft.graft.mentions import UNKNOWN
 from kgraft.graft.wordnet import WordNetKnowledge
 from kgraft.graph import Graph
+from kgraft.graph.adjacency import expand
 from kgraft.graph.annotated import json_lines
 from kgraft.graph.names import Named
 from kgraft.text import length_batches
@@ -160,20 +161,23 @@ def choose_senses(encoder: GraftedEncoder, layer: int, data: SenseTexts) -> np.n
     """Return the synset that weighs most for each marked word, -1 where there is none."""
     windows = noticed_senses(encoder, layer, data)
     places = windows.locate(*data.named.characters(data.named.start, data.named.end))
+    order = np.argsort(places.window, kind="stable")
+    order = order[places.window[order] >= 0]  # of the words, as `Noticed` has them
     chosen = first_senses(data)
     encoder.model.eval()
     for numbers in length_batches(windows.lengths, 4096):
         mentions = windows.mentions(numbers)
         ids, mask = map(torch.from_numpy, windows.padded(numbers))
         with looking() as seen:
-            encoder.model(input_ids=ids, attention_mask=mask.long(), knowledge=mentions)
+            encoder.read(ids, mask, knowledge=mentions)
         if layer not in seen:
             continue
         best = seen[layer].scores.argmax(-1, keepdim=True)
         entity = mentions[layer].entity.gather(-1, best)[..., 0].numpy()
-        for row, number in enumerate(numbers.tolist()):
-            words = np.flatnonzero(places.window == number)
-            chosen[words] = entity[row, : len(words)]
+        sides = (np.searchsorted(places.window[order], numbers, side=s) for s in ("left", "right"))
+        begin, stop = sides
+        row, word = expand(begin, stop)
+        chosen[order[word]] = entity[row, word - begin[row]]
     return chosen
 
 

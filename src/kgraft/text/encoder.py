@@ -133,9 +133,18 @@ class Encoder:
         ids, mask = (torch.from_numpy(a).to(self.device) for a in windows.padded(numbers))
         # Not inference_mode: its tensors, and any a model keeps, could not be trained on later.
         with torch.no_grad(), _evaluating(self.model), _full_precision(self.device):
-            beside = self.beside(windows, numbers)
-            output = self.model(input_ids=ids, attention_mask=mask.long(), **beside)
-        return TokenVectors(numbers, output.last_hidden_state, mask)
+            read = self.read(ids, mask, **self.beside(windows, numbers))
+        return TokenVectors(numbers, read, mask)
+
+    def read(self, ids: torch.Tensor, mask: torch.Tensor, **beside: Any) -> torch.Tensor:  # noqa: ANN401
+        """Return a vector for each token of padded windows, (B, L) to (B, L, D).
+
+        The model is used as it stands, in training or not. `beside` is what else it reads.
+        """
+        asked = {"input_ids": ids, "attention_mask": mask.long()}
+        given = {name: tensor.to(self.device) for name, tensor in asked.items()}
+        read: torch.Tensor = self.model(**given, **beside).last_hidden_state
+        return read
 
     def beside(self, windows: Windows, numbers: np.ndarray) -> dict[str, Any]:  # noqa: ARG002
         """Return what the model reads beside the tokens of some windows: nothing."""

@@ -96,13 +96,13 @@ class MaskedTrainee:
         self, texts: Windows, numbers: np.ndarray, drawn: torch.Generator
     ) -> tuple[Tensor, Masked]:
         ids, there = map(torch.from_numpy, texts.padded(numbers))
-        masked, model, device = self.mask(ids, drawn), self.encoder.model, self.encoder.device
-        asked = {"input_ids": masked.ids.to(device), "attention_mask": there.long().to(device)}
+        masked, model = self.mask(ids, drawn), self.encoder.model
         learns = torch.is_grad_enabled() and "encoder" in self.module
         if "encoder" not in self.module:
             model.eval()
         with torch.set_grad_enabled(learns):
-            read = model(**asked, **self.encoder.beside(texts, numbers)).last_hidden_state
+            beside = self.encoder.beside(texts, numbers)
+            read = self.encoder.read(masked.ids, there, **beside)
         embeddings = model.get_input_embeddings().weight
         return self.head.loss(read, masked, embeddings if learns else embeddings.detach()), masked
 
