@@ -19,8 +19,9 @@ SENTENCES = {
     "myth": ["{} took Helen away.", "prince {} came to Troy", "{} shot Achilles"],
 }
 QUICK = GraftSettings(
-    linker_epochs=30, epochs=2, linker_rate=1e-2, graft_rate=1e-3, batch_tokens=64, patience=50
-)
+    linker_epochs=30, epochs=2, linker_rate=1e-2, graft_rate=1e-3, batch_tokens=64, patience=50,
+    loss="likelihood",
+)  # fmt: skip
 
 
 def examples():
@@ -156,3 +157,18 @@ def test_which_text_follows_is_learned_where_documents_allow(encoder, data):
     losses = [made.step(batch, place) for place, batch in enumerate(made.batches(0))]
     assert all(loss["loss"] == pytest.approx(loss["words"] + loss["next"]) for loss in losses)
     assert not torch.equal(made.module["next"].out.weight, before)
+
+
+@pytest.mark.parametrize(("closed", "other"), [(False, "likelihood"), (True, "margin")])
+def test_what_the_linker_learns_by_depends_on_the_knowledge(
+    encoder, data, knowledge, monkeypatch, closed, other
+):
+    monkeypatch.setattr(knowledge, "closed", closed)
+    losses = []
+    for loss in (None, "margin", "likelihood"):
+        made = trainee(encoder, data, GraftSettings(loss=loss, batch_tokens=64))
+        drawn = torch.Generator().manual_seed(0)
+        encoder.model.eval()
+        losses.append(made._losses(made.batches(0)[0], drawn)["links.2"].item())
+    assert losses[0] == (losses[2] if closed else losses[1])
+    assert losses[0] != losses[("margin", "likelihood").index(other) + 1]

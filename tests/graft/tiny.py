@@ -39,6 +39,8 @@ class RandomKnowledge:
 
     name = "random"
 
+    closed = False
+
     def __init__(self, count=7, size=12):
         self.count, self.size = count, size
         self.table = torch.randn(count, size, generator=torch.Generator().manual_seed(1))

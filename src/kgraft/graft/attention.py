@@ -48,7 +48,10 @@ class AttentionSettings:
 
 
 class KnowledgeAttention(nn.Module):
-    """The four steps, for a whole batch of windows, spans and candidates at once."""
+    """The four steps, for a whole batch of windows, spans and candidates at once.
+
+    Without settings, there is a threshold where perhaps no candidate is right (`Knowledge.closed`).
+    """
 
     settings_class = AttentionSettings
 
@@ -56,7 +59,8 @@ class KnowledgeAttention(nn.Module):
         self, host_size: int, knowledge: Knowledge, settings: AttentionSettings | None = None
     ) -> None:
         super().__init__()
-        self.settings = settings or AttentionSettings()
+        usual = AttentionSettings(threshold=None if knowledge.closed else 0.0)
+        self.settings = settings or usual
         size, inner = self.settings.size, self.settings.inner
         self.down = nn.Linear(host_size, size)  # W1
         self.up = nn.Linear(size, host_size)  # W2

@@ -32,6 +32,7 @@ class Knowledge(Protocol):
     graph: Graph
     count: int  # of entities
     size: int  # of an entity's vector
+    closed: bool  # whether of the candidates of a mention one is right for sure
 
     def find(self, texts: Sequence[str]) -> Named:
         """Find the mentions of texts, with candidates and priors."""
@@ -64,6 +65,8 @@ class GraphKnowledge:
     >>> len(knowledge.find(["Paris is the capital of France."]))
     2
     """
+
+    closed = False  # a name may mean what the graph lacks
 
     def __init__(self, graph: Graph, vectors: EntityVectors, *, name: str | None = None) -> None:
         same_graph(graph, vectors.graph)

@@ -22,7 +22,7 @@ class GraftSettings:
     linker_epochs: int = 2
     epochs: int = 3  # after those
     patience: int = 3  # validations without a better figure before it stops
-    loss: Loss = "likelihood"  # of the linker
+    loss: Loss | None = None  # of the linker; None: margin where perhaps no candidate is right
     masked: float = 0.5  # share of the later batches that are read with masked words
     told: float = 0.0  # share of those in which marked mentions stay known
     rank: int | None = None  # of the changes to the host; None: all its weights learn
@@ -44,7 +44,7 @@ class GraftSettings:
             if not 0 <= getattr(self, name) <= 1:
                 said = f"{name} is {getattr(self, name)}"
                 raise BadInput(said, remedy="give a share from 0 to 1")
-        if self.loss not in ("likelihood", "margin"):
+        if self.loss not in (None, "likelihood", "margin"):
             raise BadInput(f"no loss is called {self.loss}", remedy="choose likelihood or margin")
 
     @property

@@ -64,7 +64,7 @@ def notice(
 def train_graft(
     encoder: GraftedEncoder,
     texts: NoticedWindows,
-    out: Path,
+    out: str | Path,
     *,
     valid: NoticedWindows | None = None,
     head: MaskedHead | None = None,
@@ -80,7 +80,7 @@ def train_graft(
     the one with the lowest perplexity on `valid`, or with the best linker where no words are
     masked. Interrupted or killed, the same call goes on at the last checkpoint.
     """
-    settings = settings or GraftSettings()
+    out, settings = Path(out), settings or GraftSettings()
     refuse_existing(out, GRAFT, overwrite=overwrite)
     if settings.rank is not None:
         adapt(encoder.model, settings.rank, seed=settings.seed)

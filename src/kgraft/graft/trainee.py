@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +25,10 @@ from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
 
 LINKER = ("down.", "pool.", "entity.", "spans.", "score.")  # the parts of a graft that link
 RATES = {name: f"{name}_rate" for name in ("linker", "graft", "host", "above", "head")}
-LOSSES = {"likelihood": likelihood_loss, "margin": margin_loss}
+LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "likelihood": likelihood_loss,
+    "margin": margin_loss,
+}
 _BATCH, _STEP, _VALID = 0, 1, 2  # what a stream of random numbers is for
 
 
@@ -154,9 +157,13 @@ class GraftTrainee:
             return losses
         _, scores = self._read(ids, mask, mentions)
         return {
-            f"links.{layer}": LOSSES[self.settings.loss](scores[layer], mentions[layer].known)
+            f"links.{layer}": self._linking_loss(layer)(scores[layer], mentions[layer].known)
             for layer in scores
         }
+
+    def _linking_loss(self, layer: int) -> Callable[[Tensor, Tensor], Tensor]:
+        closed = self.encoder.grafts.knowledge[layer].closed
+        return LOSSES[self.settings.loss or ("likelihood" if closed else "margin")]
 
     def _hidden(
         self,

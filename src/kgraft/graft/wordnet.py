@@ -35,6 +35,8 @@ ENDINGS = {
 class WordNetKnowledge(GraphKnowledge):
     """The senses of words: synsets of a WordNet graph, with priors from how often each is meant."""
 
+    closed = True
+
     def __init__(self, graph: Graph, vectors: EntityVectors, *, name: str | None = None) -> None:
         super().__init__(graph, vectors, name=name)
         if not set(graph.entities.column_names) >= SENSES:

@@ -149,11 +149,19 @@ def _used(lemma: str, text: str) -> tuple[int, int] | None:
 
 
 def noticed_senses(encoder: GraftedEncoder, layer: int, data: SenseTexts) -> NoticedWindows:
-    """Put marked words into the windows of their sentences; each knows one right synset."""
+    """Put marked words into the windows of their sentences; each knows one right synset.
+
+    Grafts after other layers find mentions of their own.
+    """
     windows = encoder.plain_windows(data.texts)
+    others = {
+        number: Noticed.of(windows, knowledge.find(data.texts))
+        for number, knowledge in encoder.grafts.knowledge.items()
+        if number != layer
+    }
     gold = np.array([next(iter(sorted(meant)), UNKNOWN) for meant in data.gold])
     noticed = Noticed.of(windows, data.named, gold=gold, longest=encoder.max_length)
-    return NoticedWindows.of(windows, {layer: noticed})
+    return NoticedWindows.of(windows, others | {layer: noticed})
 
 
 @torch.no_grad()

@@ -70,13 +70,13 @@ class MaskedHead(nn.Module):
         return cls(encoder.dimension, words)
 
     @classmethod
-    def load(cls, folder: Path, encoder: Encoder) -> MaskedHead:
+    def load(cls, folder: str | Path, encoder: Encoder) -> MaskedHead:
         """Load a head that was trained on an encoder."""
-        head = cls.of(encoder)
+        head, file = cls.of(encoder), Path(folder) / HEAD
         try:
-            head.load_state_dict(load_file(folder / HEAD))
+            head.load_state_dict(load_file(file))
         except (OSError, RuntimeError) as error:
-            raise BadInput(f"no head fits ({error})", file=str(folder / HEAD)) from error
+            raise BadInput(f"no head fits ({error})", file=str(file)) from error
         return head.eval()
 
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from kgraft.cli.output import AsJson, GraphName, Quiet, console, print_json
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
-    from kgraft.graft import AttentionSettings, GraftedEncoder, GraphKnowledge
+    from kgraft.graft import GraftedEncoder
     from kgraft.training import Epoch
 
 
@@ -82,9 +82,7 @@ def train(
         knowledge = open_knowledge(graph, vectors or (), progress=progress)
         grafted = _host(start, encoder)
         after = layer or len(layers_of(grafted.model)) - 1
-        settings = settings.changed(loss=_loss(knowledge))
-        sizes = _sizes(settings.loss) if kind == "attention" else None
-        attach(grafted.model, {after: knowledge}, kind=kind, settings={after: sizes}, seed=seed)  # type: ignore[arg-type]
+        attach(grafted.model, {after: knowledge}, kind=kind, seed=seed)  # type: ignore[arg-type]
         ready = prepare(grafted, after, knowledge, texts, seed)
         if not quiet:
             said = f"{knowledge.name} after layer {after}; {ready.said}; seed {seed}"
@@ -118,20 +116,6 @@ def _host(start: Path | None, encoder: str | None) -> GraftedEncoder:
     if start is not None:
         return GraftedEncoder.from_pretrained(start)
     return GraftedEncoder(Encoder.load(encoder))
-
-
-def _loss(knowledge: GraphKnowledge) -> str:
-    """Return what the linker learns by: one sense of a word is right, of names perhaps none."""
-    from kgraft.graft import WordNetKnowledge
-
-    return "likelihood" if isinstance(knowledge, WordNetKnowledge) else "margin"
-
-
-def _sizes(loss: str) -> AttentionSettings:
-    """Return the settings of an attention: below zero is no candidate, where the loss says so."""
-    from kgraft.graft import AttentionSettings
-
-    return AttentionSettings(threshold=0.0 if loss == "margin" else None)
 
 
 def _epoch_line(epoch: Epoch) -> str:
