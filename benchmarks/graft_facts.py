@@ -6,7 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.grafted_wikipedia import SEEDS, WORK, trained, wikipedia_knowledge
+from benchmarks.grafted_wikipedia import (
+    SEEDS,
+    WORK,
+    named_triples,
+    trained,
+    wikipedia_knowledge,
+)
 from benchmarks.harness import Benchmark, Goal, shared_data
 from kgraft.graph import SPLITS, Graph, build_graph, open_source
 from kgraft.measure import paired_difference, share
@@ -36,7 +42,7 @@ def main() -> None:
     if data is None:
         return
     knowledge = wikipedia_knowledge(data)
-    asked = _asked(data)
+    asked = _asked(data, knowledge.graph)
     with Benchmark(
         "graft_facts",
         protocol=PROTOCOL,
@@ -61,14 +67,16 @@ def main() -> None:
             )
 
 
-def _asked(data: Path) -> dict[str, Clozes]:
-    """Return facts in words that the graph holds, and that it does not."""
+def _asked(data: Path, held: Graph) -> dict[str, Clozes]:
+    """Return facts in words that a graph holds, and that it does not."""
     folder = WORK / "wiki27k"
     if not folder.exists():
         build_graph(open_source(data / "graphs" / "wiki27k"), folder, name="wiki27k")
     graph, encoder = Graph.open(folder).whole(), Encoder.load()
     split = graph.triples.split
     known, test = (np.flatnonzero(split == SPLITS.index(name)) for name in ("train", "test"))
+    facts = set(named_triples(held))
+    known = known[[fact in facts for fact in named_triples(graph, known)]]
     inside = clozes(encoder, graph, graph.triples.take(known), graph.triples)
     some = np.random.default_rng(0).permutation(len(inside))[:IN_GRAPH]
     held_out = clozes(encoder, graph, graph.triples.take(test), graph.triples)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from tools.train_linker import wikidata
 
 from benchmarks.harness import ROOT
@@ -21,6 +22,7 @@ from kgraft.graft import (
     open_knowledge,
     train_graft,
 )
+from kgraft.graph import Graph
 from kgraft.text import Encoder
 from kgraft.text.masked import MaskedHead
 
@@ -42,13 +44,17 @@ def wikipedia_knowledge(data: Path) -> GraphKnowledge:
         for name in ("valid", "test"):
             lines = (data / "graphs" / "wiki27k" / f"{name}.tsv").read_text("utf-8").splitlines()
             apart |= {frozenset((h, t)) for h, _, t in (line.split("\t") for line in lines[1:])}
-        ids = whole.entities["id"].to_pylist()
-        relations = whole.relations["id"].to_pylist()
-        held = whole.triples
-        rows = zip(held.head.tolist(), held.relation.tolist(), held.tail.tolist(), strict=True)
-        named = ((ids[h], relations[r], ids[t]) for h, r, t in rows)
-        whole.without(folder, triples=[x for x in named if frozenset((x[0], x[2])) in apart])
+        known = named_triples(whole)
+        whole.without(folder, triples=[x for x in known if frozenset((x[0], x[2])) in apart])
     return open_knowledge(folder)
+
+
+def named_triples(graph: Graph, rows: np.ndarray | None = None) -> list[tuple[str, str, str]]:
+    """Return triples by the ids of their parts."""
+    triples = graph.triples if rows is None else graph.triples.take(rows)
+    entities, relations = (table["id"].to_pylist() for table in (graph.entities, graph.relations))
+    columns = zip(triples.head, triples.relation, triples.tail, strict=True)
+    return [(entities[h], relations[r], entities[t]) for h, r, t in columns]
 
 
 def trained(
