@@ -18,6 +18,7 @@ from kgraft.text.masked_training import MaskedSettings, train_masked
 from kgraft.vectors.tensors import write_tensors
 
 FOLDER = ROOT / "build" / "benchmarks" / "masked-start"
+NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 SETTINGS = MaskedSettings(epochs=1, encoder_rate=2e-4, head_rate=2e-3)
 
 
@@ -33,6 +34,7 @@ def masked_start(data: Path) -> Path:
     run = FOLDER.with_suffix(".training")
     for epoch in train_masked(encoder, head, texts, run, valid=valid, settings=SETTINGS):
         print(FOLDER.name, epoch.number, epoch.losses, epoch.figures, flush=True)
+    encoder.model.config.update(NO_DROPOUT)  # trainings from here see each text once or twice
     with new_folder(FOLDER, Kind("encoder", "config.json")) as written:
         encoder.model.save_pretrained(written)
         encoder.tokenizer.save_pretrained(written)

@@ -89,17 +89,23 @@ class KnowledgeAttention(nn.Module):
         self, hidden: Tensor, mentions: Mentions, knowledge: Knowledge
     ) -> tuple[Tensor, Looked]:
         """Take H (B, L, D) to H' (B, L, D); a window without mentions stays what it is."""
-        vectors = knowledge.take(mentions.entity)  # (B, M, K, V)
-        vectors = torch.where((mentions.entity == MASK)[..., None], self.mask, vectors)
+        entities = self.entities(mentions, knowledge)  # (B, M, K, E)
         below = self.down(hidden)  # Hp
         spans = self.spans(self.pooled(below, mentions), mentions.there)  # Se
-        scores = self.scores(spans, mentions, vectors)
+        scores = self.scores(spans, mentions, entities)
         weights = self.weights(scores)
-        enhanced = spans + self.mixed(weights, vectors)  # S'
+        enhanced = spans + self.mixed(weights, entities)  # S'
         seen, attention = self.words(below, enhanced, mentions.there)
         changed = self.up(self.mix(seen)) + hidden
         some = mentions.there.any(1)[:, None, None]
         return torch.where(some, changed, hidden), Looked(scores, weights, attention)
+
+    def entities(self, mentions: Mentions, knowledge: Knowledge) -> Tensor:
+        """Return e (B, M, K, E) of all candidates; each entity is projected once."""
+        distinct, place = torch.unique(mentions.entity, return_inverse=True)
+        vectors = knowledge.take(distinct)  # (U, V), zeros where padded
+        vectors = torch.where((distinct == MASK)[:, None], self.mask, vectors)
+        return torch.nn.functional.embedding(place, self.entity(vectors))
 
     def pooled(self, below: Tensor, mentions: Mentions) -> Tensor:
         """Return the spans' vectors S (B, M, E): their pieces, weighed by a softmax in the span."""
@@ -112,10 +118,9 @@ class KnowledgeAttention(nn.Module):
         scores = self.pool(below)[window, column, 0].masked_fill(~inside, -torch.inf)
         return torch.einsum("bmw,bmwe->bme", scores.softmax(-1), below[window, column])
 
-    def scores(self, spans: Tensor, mentions: Mentions, vectors: Tensor) -> Tensor:
+    def scores(self, spans: Tensor, mentions: Mentions, entities: Tensor) -> Tensor:
         """Return ψ (B, M, K), -inf where there is no candidate."""
-        asked = spans @ self.entity.weight  # (B, M, V): s · (W v) = (s W) · v
-        dots = torch.einsum("bmv,bmkv->bmk", asked, vectors) * self.settings.size**-0.5
+        dots = torch.einsum("bme,bmke->bmk", spans, entities) * self.settings.size**-0.5
         scores = self.score(torch.stack([mentions.prior, dots], dim=-1))[..., 0]
         return scores.masked_fill(~mentions.offered, -torch.inf)
 
@@ -127,11 +132,11 @@ class KnowledgeAttention(nn.Module):
         some = torch.isfinite(kept).any(-1, keepdim=True)
         return kept.masked_fill(~some, 0.0).softmax(-1) * some
 
-    def mixed(self, weights: Tensor, vectors: Tensor) -> Tensor:
+    def mixed(self, weights: Tensor, entities: Tensor) -> Tensor:
         """Return E~ (B, M, E): the candidates by their weights, NULL where none has any."""
-        mean = torch.einsum("bmk,bmkv->bmv", weights, vectors)
+        mean = torch.einsum("bmk,bmke->bme", weights, entities)
         empty = (weights.sum(-1) == 0)[:, :, None]
-        return torch.where(empty, self.null, self.entity(mean))
+        return torch.where(empty, self.null, mean)
 
 
 class Attention(nn.Module):
