@@ -154,7 +154,7 @@ def test_padding_more_changes_nothing(seed):
 
 
 def test_what_is_learned_reaches_all_but_the_vectors():
-    graft, knowledge = made(3), RandomKnowledge()
+    graft, knowledge = made(4), RandomKnowledge()
     changed, looked = graft(hidden_of(3), draw_mentions(3), knowledge)
     scores = looked.scores[torch.isfinite(looked.scores)]
     (changed.square().sum() + scores.sum()).backward()
@@ -167,3 +167,16 @@ def test_what_is_learned_reaches_all_but_the_vectors():
 def test_sizes_that_make_no_sense_are_refused(name, value):
     with pytest.raises(BadInput):
         AttentionSettings(**{name: value})
+
+
+def test_a_word_looks_at_its_own_mention_first():
+    torch.manual_seed(0)
+    settings = AttentionSettings(size=24, heads=2, inner=16, score=5)
+    graft = KnowledgeAttention(24, RandomKnowledge(), settings).eval()
+    hidden = torch.randn(1, 12, 24, generator=torch.Generator().manual_seed(3)) * 2
+    place = torch.arange(0, 12, 2)[None]
+    one = torch.zeros(1, 6, 1, dtype=torch.long)
+    mentions = Mentions(place, place + 1, one, torch.ones(1, 6, 1))
+    _, looked = graft(hidden, mentions, RandomKnowledge())
+    own = looked.attention[0, place[0], torch.arange(6)]
+    assert own.mean() > 2 / 6

@@ -9,7 +9,8 @@ two layers of an encoder and takes H, what the lower gives out, to H', what the 
     S'   = Se + E~
     H'   = MLP(attention(Hp, S', S')) W2 + b2 + H
 
-W2 starts as the pseudo-inverse of W1, and the last MLP nearly silent: H' starts close to H.
+W2 starts as the pseudo-inverse of W1, and the last MLP nearly silent: H' starts close to H. Words and
+spans start with the same map in the last attention, so that a word looks at its own mention first.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from kgraft.graft.knowledge import Knowledge
 from kgraft.graft.mentions import MASK, Looked, Mentions
 
 _QUIET = 0.02  # how loud the last MLP begins
+_SHARP = 2.0  # how much a word looks at its own mention at first
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class KnowledgeAttention(nn.Module):
     def _begin(self) -> None:
         self.up.weight.copy_(torch.linalg.pinv(self.down.weight))
         self.up.bias.zero_()
+        self.words.look_alike(_SHARP)
         last = self.mix[-1]
         assert isinstance(last, nn.Linear)
         last.weight.mul_(_QUIET)
@@ -147,6 +150,14 @@ class Attention(nn.Module):
         self.heads = heads
         self.query, self.key = nn.Linear(size, size), nn.Linear(size, size)
         self.value, self.out = nn.Linear(size, size), nn.Linear(size, size)
+
+    @torch.no_grad()
+    def look_alike(self, scale: float) -> None:
+        """Let queries and keys be the same map, so that like looks at like."""
+        for projection in (self.query, self.key):
+            projection.bias.zero_()
+        nn.init.orthogonal_(self.query.weight, gain=scale)
+        self.key.weight.copy_(self.query.weight)
 
     def forward(self, queries: Tensor, keys: Tensor, there: Tensor) -> tuple[Tensor, Tensor]:
         """Let (B, Q, E) look at (B, K, E), as far as they are there (B, K).
