@@ -8,7 +8,7 @@ from tests.graft.conftest import SETTINGS
 from kgraft.errors import BadInput
 from kgraft.graft import GraftedEncoder, GraftSettings, notice, train_graft
 from kgraft.graft.next_sentence import pair_texts
-from kgraft.graft.trainee import GraftTrainee
+from kgraft.graft.trainee import GraftTrainee, _known_columns, read_batch
 from kgraft.graph.annotated import annotate
 from kgraft.text import Encoder
 from kgraft.text.masked import MaskedHead
@@ -172,3 +172,23 @@ def test_what_the_linker_learns_by_depends_on_the_knowledge(
         losses.append(made._losses(made.batches(0)[0], drawn)["links.2"].item())
     assert losses[0] == (losses[2] if closed else losses[1])
     assert losses[0] != losses[("margin", "likelihood").index(other) + 1]
+
+
+def test_names_that_only_one_entity_bears_may_count_as_marked(encoder, graph):
+    data = annotate(graph, [("Paris, Texas and France", [])])
+    batch = notice(encoder, data, 2, sure=True).mentions(np.arange(1))[2]
+    known = {"Texas": "texas", "France": "france"}
+    meant = batch.entity.gather(-1, batch.known.clamp_min(0)[..., None])[..., 0][batch.known >= 0]
+    assert sorted(meant.tolist()) == sorted(graph.numbers_of(list(known.values())).tolist())
+    assert (notice(encoder, data, 2).mentions(np.arange(1))[2].known < 0).all()
+
+
+def test_where_marked_mentions_stay_known_they_are_masked_often(encoder, data):
+    settings = QUICK.changed(linker_epochs=0, masked=1.0, told=1.0)
+    made = trainee(encoder, data, settings)
+    ids, _, mentions = read_batch(made.texts, np.arange(len(made.texts)))
+    columns = _known_columns(mentions, ids)
+    tokenizer = encoder.tokenizer
+    assert set(tokenizer.convert_ids_to_tokens(ids[columns].tolist())) == {"paris"}
+    losses = [made.step(batch, place)["words"] for place, batch in enumerate(made.batches(0))]
+    assert max(losses) > 0

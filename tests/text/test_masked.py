@@ -70,3 +70,14 @@ def test_a_batch_without_chosen_tokens_costs_nothing(encoder):
 def test_a_share_that_makes_no_sense_is_refused(encoder, share):
     with pytest.raises(BadInput, match="share is"):
         TokenMask(encoder, share=share)
+
+
+def test_some_tokens_are_hidden_often(encoder):
+    ids = torch.full((400, 100), 2000)
+    often = torch.zeros(400, 100, dtype=torch.bool)
+    often[:, :10] = True
+    masked = TokenMask(encoder)(ids, drawn(), often=often)
+    assert abs(masked.chosen[often].float().mean() - 0.5) < 0.03
+    assert abs(masked.chosen[~often].float().mean() - 0.15) < 0.01
+    shown = masked.ids[masked.chosen & often]
+    assert abs((shown == encoder.tokenizer.mask_token_id).float().mean() - 0.8) < 0.04

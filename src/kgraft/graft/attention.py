@@ -9,8 +9,8 @@ two layers of an encoder and takes H, what the lower gives out, to H', what the 
     S'   = Se + E~
     H'   = MLP(attention(Hp, S', S')) W2 + b2 + H
 
-W2 starts as the pseudo-inverse of W1, and the last MLP nearly silent: H' starts close to H. Words and
-spans start with the same map in the last attention, so that a word looks at its own mention first.
+W2 starts as the pseudo-inverse of W1, and the last MLP nearly silent: H' starts close to H. Words
+and spans start with the same map in the last attention: a word looks at its own mention first.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class GraftSettings:
     patience: int = 3  # validations without a better figure before it stops
     loss: Loss | None = None  # of the linker; None: margin where perhaps no candidate is right
     masked: float = 0.5  # share of the later batches that are read with masked words
-    told: float = 0.0  # share of those in which marked mentions stay known
+    told: float = 0.0  # share of those in which marked mentions stay known, and are masked often
     rank: int | None = None  # of the changes to the host; None: all its weights learn
     batch_tokens: int = 2048  # tokens a batch, padding included
     linker_rate: float = 1e-3

@@ -21,6 +21,7 @@ from kgraft.graft.saving import GRAFT, host_digest
 from kgraft.graft.settings import GraftSettings
 from kgraft.graft.trainee import GraftTrainee
 from kgraft.graph.annotated import Annotated
+from kgraft.graph.names import Named
 from kgraft.progress import Progress
 from kgraft.storage import new_folder, refuse_existing
 from kgraft.text.adapters import adapt
@@ -30,18 +31,25 @@ from kgraft.training import Epoch, Schedule, train
 from kgraft.training.folder import RunFolder, run_folder
 from kgraft.vectors.tensors import write_tensors
 
+LONG = 5  # characters of a name that is hardly a word by chance
+
 
 def notice(
-    encoder: GraftedEncoder, data: Annotated | Pairs | Sequence[str], layer: int
+    encoder: GraftedEncoder,
+    data: Annotated | Pairs | Sequence[str],
+    layer: int,
+    *,
+    sure: bool = False,
 ) -> NoticedWindows:
     """Cut texts into windows that know their mentions; marked ones know what they mean.
 
     The marks are of the knowledge after `layer`; the other layers find mentions alone. A mark where
     the knowledge finds no mention is one, with what it means as the only candidate. Of pairs, the
-    windows that hold both halves know whether the second follows.
+    windows that hold both halves know whether the second follows. With `sure`, names of some length
+    that only one entity bears count as marked too.
     """
     if isinstance(data, Pairs):
-        found = notice(encoder, data.data, layer)
+        found = notice(encoder, data.data, layer, sure=sure)
         alone = np.bincount(found.text)[found.text] == 1
         return replace(found, follows=np.where(alone, data.follows[found.text], NO_PAIR))
     texts = data.texts if isinstance(data, Annotated) else list(data)
@@ -55,10 +63,18 @@ def notice(
             start, end, known = data.start + shift, data.end + shift, data.entity >= 0
             new = known & (named.rows(start, end) < 0)
             named = named.also(start[new], end[new], data.entity[new])
-            gold = np.full(len(named), UNKNOWN)
+            gold = _sure(named) if sure else np.full(len(named), UNKNOWN)
             gold[named.rows(start[known], end[known])] = data.entity[known]
         noticed[number] = Noticed.of(windows, named, gold=gold)
     return NoticedWindows.of(windows, noticed)
+
+
+def _sure(named: Named) -> np.ndarray:
+    """Return the entity of each name that only one bears, UNKNOWN for the others and short ones."""
+    only = (np.diff(named.candidates) == 1) & (named.end - named.start >= LONG)
+    gold = np.full(len(named), UNKNOWN)
+    gold[only] = named.entity[named.candidates[:-1][only]]
+    return gold
 
 
 def train_graft(

@@ -146,8 +146,9 @@ class GraftTrainee:
     def _losses(self, batch: Batch, drawn: torch.Generator) -> dict[str, Tensor]:
         ids, mask, mentions = read_batch(self.texts, batch.windows)
         if batch.masked:
-            masked = self.mask(ids, drawn)
             telling = bool(torch.rand((), generator=drawn) < self.settings.told)
+            often = _known_columns(mentions, ids) if telling else None
+            masked = self.mask(ids, drawn, often=often)
             shown = self._hidden(mentions, masked, drawn, telling=telling)
             hidden, _ = self._read(masked.ids, mask, shown)
             losses = {"words": self.head.loss(hidden, masked, self._words())}
@@ -215,6 +216,14 @@ class GraftTrainee:
             words += len(masked.target)
         perplexity = math.exp(min(loss / max(words, 1), 50.0))
         return {"accuracy": right / max(links, 1), "perplexity": perplexity, "score": -perplexity}
+
+
+def _known_columns(mentions: dict[int, Mentions], ids: Tensor) -> Tensor:
+    """Return the columns of mentions whose entity is known, (B, L)."""
+    columns = torch.zeros(ids.shape, dtype=torch.bool)
+    for found in mentions.values():
+        columns |= (found.held(ids.shape[1]) & (found.known >= 0)[:, None]).any(-1)
+    return columns
 
 
 def _next_head(size: int, seed: int) -> NextHead:

@@ -19,6 +19,7 @@ from kgraft.errors import BadInput
 from kgraft.text.encoder import Encoder
 
 SHARE = 0.15  # of the tokens that are chosen
+OFTEN = 0.5  # of those that are to be chosen often
 HEAD = "head.safetensors"  # the file of a head in a folder
 
 
@@ -44,14 +45,19 @@ class TokenMask:
         self.words = encoder.model.get_input_embeddings().num_embeddings
         self.special = torch.tensor(sorted(tokenizer.all_special_ids))
 
-    def __call__(self, ids: Tensor, generator: torch.Generator) -> Masked:
-        """Hide tokens of a batch (B, L)."""
+    def __call__(
+        self, ids: Tensor, generator: torch.Generator, *, often: Tensor | None = None
+    ) -> Masked:
+        """Hide tokens of a batch (B, L); those of `often` (bool) half of the time."""
         ordinary = ~torch.isin(ids, self.special)
+        share = torch.full(ids.shape, self.share)
+        if often is not None:
+            share = share.masked_fill(often, OFTEN)
         draw = torch.rand(ids.shape, generator=generator)
-        chosen = ordinary & (draw < self.share)
+        chosen = ordinary & (draw < share)
         other = torch.randint(self.words, ids.shape, generator=generator)
-        shown = torch.where(chosen & (draw < 0.9 * self.share), other, ids)
-        shown = shown.masked_fill(chosen & (draw < 0.8 * self.share), self.mask)
+        shown = torch.where(chosen & (draw < 0.9 * share), other, ids)
+        shown = shown.masked_fill(chosen & (draw < 0.8 * share), self.mask)
         return Masked(shown, chosen, ids[chosen])
 
 
