@@ -210,3 +210,10 @@ def layers_of(host: PreTrainedModel) -> nn.ModuleList:
         f"{type(host).__name__} has no list of {count} layers to graft between",
         remedy="choose an encoder like BERT, RoBERTa, DistilBERT, MPNet or ELECTRA",
     )
+
+
+def freeze_bottom(model: PreTrainedModel, layers: int) -> None:
+    """Let the word vectors and the first layers of an encoder stay as they are."""
+    model.get_input_embeddings().requires_grad_(requires_grad=False)
+    for layer in layers_of(model)[:layers]:
+        layer.requires_grad_(requires_grad=False)

@@ -26,6 +26,7 @@ class GraftSettings:
     masked: float = 0.5  # share of the later batches that are read with masked words
     told: float = 0.0  # share of those in which marked mentions stay known, and are masked often
     rank: int | None = None  # of the changes to the host; None: all its weights learn
+    frozen: int = 0  # layers of the host at the bottom, with the word vectors, that never learn
     batch_tokens: int = 2048  # tokens a batch, padding included
     linker_rate: float = 1e-3
     graft_rate: float = 1e-4
@@ -36,7 +37,8 @@ class GraftSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("linker_epochs", 0), ("epochs", 0), ("patience", 1), ("rank", 1)):
+        least_of = {"linker_epochs": 0, "epochs": 0, "patience": 1, "rank": 1, "frozen": 0}
+        for name, least in least_of.items():
             value = getattr(self, name)
             if value is not None and value < least:
                 raise BadInput(f"{name} is {value}", remedy=f"give at least {least}")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from kgraft.graft.attach import knowledge_off
+from kgraft.graft.attach import freeze_bottom, knowledge_off
 from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
 from kgraft.graft.mentions import UNKNOWN
 from kgraft.graft.next_sentence import UNKNOWN as NO_PAIR
@@ -100,6 +100,8 @@ def train_graft(
     refuse_existing(out, GRAFT, overwrite=overwrite)
     if settings.rank is not None:
         adapt(encoder.model, settings.rank, seed=settings.seed)
+    if settings.frozen:
+        freeze_bottom(encoder.model, settings.frozen)
     folder = run_folder(out)
     if head is None:
         head = _first_head(encoder, texts, settings, folder / "head", identity, progress)

@@ -15,7 +15,7 @@ from torch.nn.utils import clip_grad_norm_
 from transformers import PreTrainedModel
 
 from kgraft.graft import GraftedEncoder, knowledge_off
-from kgraft.graft.attach import layers_of
+from kgraft.graft.attach import freeze_bottom
 from kgraft.tasks.examples import ClassTask, Examples
 from kgraft.text import Encoder, Places, Windows, length_batches
 from kgraft.training import stream, torch_stream
@@ -188,13 +188,6 @@ class ClassTrainee:
 
     def _knowledge(self) -> AbstractContextManager[None]:
         return knowledge_off(self.encoder.model) if self.off else nullcontext()
-
-
-def freeze_bottom(model: PreTrainedModel, layers: int) -> None:
-    """Let the word vectors and the first layers of an encoder stay as they are."""
-    model.get_input_embeddings().requires_grad_(requires_grad=False)
-    for layer in layers_of(model)[:layers]:
-        layer.requires_grad_(requires_grad=False)
 
 
 def _groups(model: PreTrainedModel, head: Classifier) -> dict[str, dict[str, list[nn.Parameter]]]:
