@@ -30,8 +30,8 @@ WORK = ROOT / "build" / "benchmarks"
 SEEDS = (0, 1, 2)
 LAYER = 5
 SETTINGS = GraftSettings(
-    linker_epochs=0, epochs=1, masked=0.8, told=0.5,
-    graft_rate=1e-3, host_rate=2e-4, above_rate=2e-4, head_rate=1e-3,
+    linker_epochs=0, epochs=2, masked=0.9, told=0.9, frozen=3,
+    graft_rate=5e-4, host_rate=1e-4, above_rate=1e-4, head_rate=5e-4,
 )  # fmt: skip
 
 
@@ -77,7 +77,8 @@ def _train(
     encoder = GraftedEncoder(host, {LAYER: knowledge}, seed=seed)
     head = MaskedHead.load(start, encoder).train()
     settings = SETTINGS.changed(seed=seed) if knowing else SETTINGS.changed(seed=seed, masked=1.0)
-    texts, valid = (notice(encoder, part, LAYER) for part in (articles.train, articles.valid))
+    texts = notice(encoder, articles.train, LAYER, sure=True)
+    valid = notice(encoder, articles.valid, LAYER)
     for epoch in train_graft(
         encoder, texts, folder, valid=valid, head=head, settings=settings, knowing=knowing
     ):
