@@ -126,7 +126,7 @@ def train_masked(
     encoder: Encoder,
     head: MaskedHead,
     texts: Windows,
-    folder: Path,
+    folder: str | Path,
     *,
     valid: Windows | None = None,
     settings: MaskedSettings | None = None,
@@ -141,4 +141,4 @@ def train_masked(
     trainee = MaskedTrainee(encoder, head, texts, valid, settings)
     schedule = Schedule(epochs=settings.epochs, watch="score")
     whole = {**asdict(settings), **(identity or {}), "encoder": encoder.name}
-    yield from train(trainee, folder, schedule, identity=whole, progress=progress)
+    yield from train(trainee, Path(folder), schedule, identity=whole, progress=progress)
