@@ -17,7 +17,7 @@ Perplexity of 15 % hidden tokens in the last 10 of 100 Wikipedia articles, read 
 sides start from the default encoder with a head, trained once on hidden words of other texts (see
 masked_start), and make the same number of steps on the first 85 articles, the upper three layers
 learning; the 5 between choose the epoch. on: a graft after layer 5 with graphs/wikidata (vectors of
-text, of names, and of names around), a tenth of its steps spent on linking; off: no graft, all
+text, of names, and of names around), a tenth of its steps spent on linking, and links that are told hidden often; off: no graft, all
 steps on hidden words. linked: the text is read with its links, as Wikipedia has them: where a link
 leads is known also when its words are hidden. hidden: no link is known; the names in the text are
 looked up, but where a word is hidden so are the candidates of its mention. on_vs_off is a ratio of

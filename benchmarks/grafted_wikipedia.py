@@ -12,6 +12,7 @@ import numpy as np
 from tools.train_linker import wikidata
 
 from benchmarks.harness import ROOT
+from benchmarks.kept import kept
 from benchmarks.linked_wikipedia import read_articles
 from benchmarks.masked_start import masked_start
 from kgraft.graft import (
@@ -62,24 +63,26 @@ def trained(
 ) -> tuple[GraftedEncoder, MaskedHead]:
     """Return an encoder and its head, trained if they are not there."""
     folder = WORK / f"grafted-wikipedia.{'on' if knowing else 'off'}.{seed}"
-    if not folder.exists():
-        _train(knowledge, data, folder, seed, knowing=knowing)
+    settings = SETTINGS.changed(seed=seed)
+    if not knowing:
+        settings = settings.changed(masked=1.0, told=0.0)
+    articles = read_articles(data, knowledge.graph)
+    identity = {"texts": articles.train.digest(), "valid": articles.valid.digest()}
+    if not kept(folder, settings, identity):
+        start = masked_start(data)
+        host = Encoder.load(start, max_length=128)
+        encoder = GraftedEncoder(host, {LAYER: knowledge}, seed=seed)
+        for epoch in train_graft(
+            encoder,
+            notice(encoder, articles.train, LAYER, sure=True),
+            folder,
+            valid=notice(encoder, articles.valid, LAYER),
+            head=MaskedHead.load(start, encoder).train(),
+            settings=settings,
+            identity=identity,
+            knowing=knowing,
+        ):
+            print(folder.name, epoch.number, epoch.losses, epoch.figures, flush=True)
     encoder = GraftedEncoder.from_pretrained(folder, {LAYER: knowledge})
     encoder.max_length = 128
     return encoder, MaskedHead.load(folder, encoder)
-
-
-def _train(
-    knowledge: GraphKnowledge, data: Path, folder: Path, seed: int, *, knowing: bool
-) -> None:
-    start, articles = masked_start(data), read_articles(data, knowledge.graph)
-    host = Encoder.load(start, max_length=128)
-    encoder = GraftedEncoder(host, {LAYER: knowledge}, seed=seed)
-    head = MaskedHead.load(start, encoder).train()
-    settings = SETTINGS.changed(seed=seed) if knowing else SETTINGS.changed(seed=seed, masked=1.0)
-    texts = notice(encoder, articles.train, LAYER, sure=True)
-    valid = notice(encoder, articles.valid, LAYER)
-    for epoch in train_graft(
-        encoder, texts, folder, valid=valid, head=head, settings=settings, knowing=knowing
-    ):
-        print(folder.name, epoch.number, epoch.losses, epoch.figures, flush=True)

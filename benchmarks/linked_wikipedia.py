@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from kgraft.graph import Graph
 from kgraft.graph.annotated import Annotated, annotate
 from kgraft.text.passages import join, passages
 
+RUN = 8  # words in a row that two texts do not share by chance
 VALID, TEST = 85, 90  # the first of the 100 articles to choose by, and of those to measure on
 
 
@@ -34,7 +38,11 @@ class Articles:
 
 
 def read_articles(data: Path, graph: Graph) -> Articles:
-    """Read the articles, in passages."""
+    """Read the articles, in passages.
+
+    Passages to choose by and to measure on that share eight words in a row with an opening of
+    `vital_texts`, or with an article to train on, are left out.
+    """
     path = data / "corpus" / "wikipedia_linked.jsonl.gz"
     sentences = []
     with gzip.open(path, "rt", encoding="utf-8") as lines:
@@ -44,7 +52,24 @@ def read_articles(data: Path, graph: Graph) -> Articles:
             sentences.append(Sentence(article, told["text"], told["mentions"]))
     bounds = ((0, VALID), (VALID, TEST), (TEST, 1 << 30))
     parts = ([s for s in sentences if low <= s.article < high] for low, high in bounds)
-    return Articles(*(_in_passages(part, graph) for part in parts))
+    train, valid, test = (_in_passages(part, graph) for part in parts)
+    seen = _runs([*vital_texts(data), *train.texts])
+    return Articles(train, _unlike(valid, seen), _unlike(test, seen))
+
+
+def _unlike(held: Annotated, seen: set[tuple[str, ...]]) -> Annotated:
+    """Return the passages that share no run of words with what was seen."""
+    apart = [n for n, text in enumerate(held.texts) if not _runs([text]) & seen]
+    return held.part(np.array(apart, np.int64))
+
+
+def _runs(texts: list[str]) -> set[tuple[str, ...]]:
+    """Return all runs of eight words."""
+    found = set()
+    for text in texts:
+        words = re.findall(r"\w+", text.lower())
+        found |= {tuple(words[n : n + RUN]) for n in range(len(words) - RUN + 1)}
+    return found
 
 
 def _in_passages(sentences: list[Sentence], graph: Graph) -> Annotated:

@@ -6,7 +6,10 @@ of 100 linked Wikipedia articles; 5 others are the validation, and the last ten 
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+
+import torch
 
 from benchmarks.harness import ROOT
 from benchmarks.linked_wikipedia import read_articles, vital_texts
@@ -28,15 +31,20 @@ def masked_start(data: Path) -> Path:
         return FOLDER
     articles = read_articles(data, Graph.open("world"))
     encoder = Encoder.load(max_length=128)
+    torch.manual_seed(SETTINGS.seed)
     head = MaskedHead.of(encoder)
     texts = encoder.windows([*vital_texts(data), *articles.train.texts], overlap=0)
     valid = encoder.windows(articles.valid.texts)
     run = FOLDER.with_suffix(".training")
-    for epoch in train_masked(encoder, head, texts, run, valid=valid, settings=SETTINGS):
+    identity = {"texts": articles.train.digest()}
+    for epoch in train_masked(
+        encoder, head, texts, run, valid=valid, settings=SETTINGS, identity=identity
+    ):
         print(FOLDER.name, epoch.number, epoch.losses, epoch.figures, flush=True)
     encoder.model.config.update(NO_DROPOUT)  # trainings from here see each text once or twice
     with new_folder(FOLDER, Kind("encoder", "config.json")) as written:
         encoder.model.save_pretrained(written)
         encoder.tokenizer.save_pretrained(written)
         write_tensors(written / HEAD, head.state_dict())
+    shutil.rmtree(run)
     return FOLDER

@@ -212,8 +212,13 @@ def layers_of(host: PreTrainedModel) -> nn.ModuleList:
     )
 
 
-def freeze_bottom(model: PreTrainedModel, layers: int) -> None:
-    """Let the word vectors and the first layers of an encoder stay as they are."""
-    model.get_input_embeddings().requires_grad_(requires_grad=False)
-    for layer in layers_of(model)[:layers]:
-        layer.requires_grad_(requires_grad=False)
+def freeze_bottom(host: PreTrainedModel, layers: int) -> None:
+    """Let all of a host but its upper layers and what is grafted on stay as it is."""
+    held = layers_of(host)
+    if not 0 <= layers <= len(held):
+        remedy = f"give 0 to {len(held)}, as many layers as there are"
+        raise BadInput(f"{layers} layers are to stay", remedy=remedy)
+    above = {id(p) for layer in held[layers:] for p in layer.parameters()}
+    for name, parameter in host.named_parameters():
+        if id(parameter) not in above and not name.startswith("grafts."):
+            parameter.requires_grad_(requires_grad=False)

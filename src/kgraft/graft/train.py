@@ -125,7 +125,7 @@ def train_graft(
         progress=progress,
     )  # fmt: skip
     with new_folder(out, GRAFT, overwrite=overwrite) as written:
-        encoder.save_pretrained(written, facts=asdict(settings))
+        encoder.save_pretrained(written, facts=whole)
         write_tensors(written / HEAD, head.state_dict())
         shutil.copyfile(folder / "log.jsonl", written / "log.jsonl")
     shutil.rmtree(folder, ignore_errors=True)
