@@ -64,8 +64,7 @@ def trained(
     """Return an encoder and its head, trained if they are not there."""
     folder = WORK / f"grafted-wikipedia.{'on' if knowing else 'off'}.{seed}"
     settings = SETTINGS.changed(seed=seed)
-    if not knowing:
-        settings = settings.changed(masked=1.0, told=0.0)
+    settings = settings if knowing else settings.unknowing()
     articles = read_articles(data, knowledge.graph)
     identity = {"texts": articles.train.digest(), "valid": articles.valid.digest()}
     if not kept(folder, settings, identity):
@@ -74,7 +73,7 @@ def trained(
         encoder = GraftedEncoder(host, {LAYER: knowledge}, seed=seed)
         for epoch in train_graft(
             encoder,
-            notice(encoder, articles.train, LAYER, sure=True),
+            notice(encoder, articles.train, LAYER, linked=True, sure=True),
             folder,
             valid=notice(encoder, articles.valid, LAYER),
             head=MaskedHead.load(start, encoder).train(),

@@ -58,8 +58,8 @@ def test_what_is_known_is_told_and_stays():
     assert torch.equal(told.prior[0, [0, 2]], mentions.prior[0, [0, 2]])
     all_hidden = torch.ones(1, 5, dtype=torch.bool)
     expected = [[[MASK, NONE], [NONE, 7], [MASK, MASK]]]
-    assert told.silent(all_hidden, telling=True).entity.tolist() == expected
+    assert told.silent(all_hidden, told=True).entity.tolist() == expected
     drawn = torch.Generator().manual_seed(0)
     for _ in range(20):
-        masked = told.masked(all_hidden, drawn, 7, telling=True)
+        masked = told.masked(all_hidden, drawn, 7, told=True)
         assert masked.entity[0, 1].tolist() == [NONE, 7]

@@ -7,7 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgraft.graft.next_sentence import NEXT, OTHER, UNKNOWN, NextHead, pair_texts
+from kgraft.graft.mentions import UNKNOWN
+from kgraft.graft.next_sentence import NEXT, OTHER, NextHead, pair_texts, split_pairs
 from kgraft.graph.annotated import Annotated
 
 DOCUMENTS = st.lists(st.sampled_from("aab"), max_size=40).map(sorted)
@@ -66,3 +67,19 @@ def test_the_loss_by_hand():
     found = head.loss(hidden, torch.tensor([NEXT, UNKNOWN]))
     assert found.item() == torch.tensor(expected).item()
     assert head.loss(hidden, torch.tensor([UNKNOWN, UNKNOWN])) == 0
+
+
+@given(DOCUMENTS, st.integers(0, 5))
+def test_documents_are_set_apart_whole(documents, seed):
+    parts = split_pairs(texts_of(documents), documents, seed=seed)
+    seen = [{documents[n] for n in part.data.entity.tolist()} for part in parts]
+    assert sum(len(part.data.entity) for part in parts) == len(documents)
+    if len(set(documents)) > 1:
+        assert not seen[0] & seen[1]
+        assert seen[1]
+
+
+def test_of_a_single_document_the_last_tenth_is_set_apart():
+    one, other = split_pairs(texts_of(["d"] * 20), ["d"] * 20)
+    assert sorted(other.data.entity.tolist()) == [18, 19]
+    assert len(one) == 9

@@ -54,7 +54,9 @@ def test_the_marks_of_texts_become_gold(encoder, data, graph):
 
 def test_a_mark_that_is_no_name_is_a_mention_of_its_own(encoder, graph):
     mark = {"start": 4, "end": 8, "entity": next(iter(SENTENCES))}
-    texts = notice(encoder, annotate(graph, [("the town of lights", [mark])]), 2)
+    data = annotate(graph, [("the town of lights", [mark])])
+    assert not notice(encoder, data, 2).mentions(np.arange(1))[2].there.any()
+    texts = notice(encoder, data, 2, linked=True)
     batch = texts.mentions(np.arange(1))[2]
     assert batch.known.tolist() == [[0]]
     assert batch.entity.tolist() == [[graph.numbers_of([mark["entity"]]).tolist()]]
@@ -200,3 +202,44 @@ def test_the_bottom_of_the_host_may_stay_as_it_is(encoder, data, tmp_path):
     moved = {n for n, p in encoder.model.named_parameters() if not torch.equal(p, before[n])}
     assert all("layer.2." in n or n.startswith("grafts.") for n in moved)
     assert any("layer.2." in n for n in moved)
+
+
+def test_texts_without_a_mention_teach_the_linker_nothing(encoder):
+    texts = notice(encoder, ["nothing is mentioned here"] * 3, 2)
+    made = GraftTrainee(encoder, MaskedHead.of(encoder), texts, None, QUICK)
+    assert made.step(made.batches(0)[0], 0)["loss"] == 0
+
+
+def test_without_knowledge_all_steps_are_on_masked_words(encoder, data):
+    made = trainee(encoder, data, QUICK.changed(linker_epochs=1, epochs=2), knowing=False)
+    assert made.bounds[1] == 0
+    assert all(batch.masked for epoch in range(3) for batch in made.batches(epoch))
+
+
+def test_nothing_to_learn_from_and_nothing_to_choose_by(encoder, data, tmp_path):
+    with pytest.raises(BadInput, match="no text to learn from"):
+        list(train_graft(encoder, notice(encoder, [], 2), tmp_path / "none"))
+    texts, empty = notice(encoder, data, 2), notice(encoder, [], 2)
+    short = QUICK.changed(linker_epochs=1, epochs=1)
+    epochs = list(train_graft(encoder, texts, tmp_path / "one", valid=empty, settings=short))
+    assert [epoch.figures for epoch in epochs] == [{}, {}]
+
+
+def test_a_head_that_was_begun_otherwise_makes_way(encoder, data, tmp_path):
+    texts = notice(encoder, data, 2)
+    short = QUICK.changed(linker_epochs=0, epochs=1)
+    head = tmp_path / "graft.training" / "head"
+    next(train_graft(encoder, texts, tmp_path / "graft", settings=short))
+    (tmp_path / "graft.training" / "checkpoint.safetensors").unlink(missing_ok=True)
+    assert (head / "checkpoint.safetensors").exists()
+    other = short.changed(seed=1)
+    with pytest.raises(BadInput, match="other settings"):
+        list(train_graft(encoder, texts, tmp_path / "graft", settings=other))
+    list(train_graft(encoder, texts, tmp_path / "graft", settings=other, overwrite=True))
+    assert (tmp_path / "graft").exists()
+
+
+def test_marks_outside_their_text_are_no_mentions(encoder, graph):
+    marks = [{"start": s, "end": e, "entity": "texas"} for s, e in ((-3, 2), (4, 90), (3, 3))]
+    found = notice(encoder, annotate(graph, [("so be it", marks), ("", [])]), 2, linked=True)
+    assert (found.mentions(np.arange(len(found)))[2].known < 0).all()

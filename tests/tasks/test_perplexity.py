@@ -21,6 +21,6 @@ def test_counts(encoder):
     assert np.array_equal(on[:, 1], off[:, 1])
     assert on[-1, 0] == off[-1, 0]  # no mention
     assert on[0, 0] != off[0, 0]
-    given = perplexity_counts(encoder, head, texts, telling="given")
+    given = perplexity_counts(encoder, head, texts, told=True)
     assert given[:, 0].sum() != on[:, 0].sum()
     assert on[:, 1].sum() > 3

@@ -150,7 +150,7 @@ def test_an_answer_does_not_depend_on_the_block(star, stored, random_vectors, mo
     rows = TrainedRows(stored(random_vectors(301, 3), ids), star)
     entities = rows.unseen
     whole = FromNeighbours().fill(entities, rows)
-    monkeypatch.setattr(module, "_EDGES", 4)
+    monkeypatch.setattr(module, "EDGES", 4)
     cut = FromNeighbours().fill(entities, rows)
     assert torch.equal(whole.vectors, cut.vectors)
     assert (whole.origin == "neighbours").all()

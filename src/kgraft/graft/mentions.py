@@ -65,17 +65,17 @@ class Mentions:
         prior = self.prior.masked_fill(lost, 0.0).masked_fill(place == gold, 1.0)
         return replace(self, entity=self.entity.masked_fill(lost, NONE), prior=prior)
 
-    def silent(self, hidden: Tensor, *, telling: bool = False) -> Self:
+    def silent(self, hidden: Tensor, *, told: bool = False) -> Self:
         """Hide all candidates of the spans that overlap a hidden piece, (B, L) bool.
 
-        With `telling`, those stay whose entity is known.
+        With `told`, those stay whose entity is known.
         """
-        lost = self.offered & self._to_hide(hidden, telling=telling)[:, :, None]
+        lost = self.offered & self._to_hide(hidden, told=told)[:, :, None]
         return replace(self, entity=self.entity.masked_fill(lost, MASK))
 
-    def _to_hide(self, hidden: Tensor, *, telling: bool) -> Tensor:
+    def _to_hide(self, hidden: Tensor, *, told: bool) -> Tensor:
         touched = self.touching(hidden)
-        return touched & (self.known < 0) if telling else touched
+        return touched & (self.known < 0) if told else touched
 
     def masked(
         self,
@@ -83,15 +83,15 @@ class Mentions:
         generator: torch.Generator,
         entities: int,
         *,
-        telling: bool = False,
+        told: bool = False,
     ) -> Self:
         """Hide candidates of the spans that overlap a hidden piece, (B, L) bool.
 
         So that they do not give away the piece: for 80 % of the spans all candidates become MASK,
-        for 10 % they become random ones of `entities`, for 10 % they stay. With `telling`, those
+        for 10 % they become random ones of `entities`, for 10 % they stay. With `told`, those
         stay whose entity is known.
         """
-        touched = self._to_hide(hidden, telling=telling)
+        touched = self._to_hide(hidden, told=told)
         draw = torch.rand(touched.shape, generator=generator)
         other = torch.randint(max(entities, 1), self.entity.shape, generator=generator)
         offered = self.offered & touched[:, :, None]

@@ -14,11 +14,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from kgraft.graph.annotated import Annotated
+from kgraft.graft.mentions import UNKNOWN
+from kgraft.graph.annotated import Annotated, a_tenth
 from kgraft.text.passages import join
 from kgraft.training import stream
 
-UNKNOWN, OTHER, NEXT = -1, 0, 1  # of the second half of a text
+OTHER, NEXT = 0, 1  # what the second half of a text is; or UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,15 @@ def pair_texts(data: Annotated, documents: Sequence[str], *, seed: int = 0) -> P
 
 
 def split_pairs(data: Annotated, documents: Sequence[str], *, seed: int = 0) -> tuple[Pairs, Pairs]:
-    """Set a tenth of the documents apart, to choose by, and pair the texts of both parts."""
+    """Set a tenth of the documents apart, to choose by, and pair the texts of both parts.
+
+    Of a single document the last tenth is set apart.
+    """
     names, document = np.unique(documents, return_inverse=True)
-    count = max(len(names) // 10, 1) if len(names) > 1 else 0
-    apart = np.isin(document, stream(seed).permutation(len(names))[:count])
+    if len(names) == 1:
+        apart = np.arange(len(data)) >= len(data) - len(data) // 10
+    else:
+        apart = np.isin(document, a_tenth(len(names), seed=seed)[1])
     rows = (np.flatnonzero(~apart), np.flatnonzero(apart))
     one, other = (
         pair_texts(data.part(held), [documents[n] for n in held.tolist()], seed=seed)

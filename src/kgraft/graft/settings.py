@@ -54,6 +54,10 @@ class GraftSettings:
         """How many epochs there are in all."""
         return self.linker_epochs + self.epochs
 
+    def unknowing(self) -> GraftSettings:
+        """Return the settings of a training of the same length without knowledge."""
+        return self.changed(linker_epochs=0, epochs=self.all_epochs, masked=1.0, told=0.0)
+
     def changed(self, **changes: Any) -> GraftSettings:  # noqa: ANN401
         """Return the settings with those changed that are not None."""
         return replace(self, **{name: x for name, x in changes.items() if x is not None})

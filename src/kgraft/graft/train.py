@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from kgraft.errors import BadInput
 from kgraft.graft.attach import freeze_bottom, knowledge_off
 from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
 from kgraft.graft.mentions import UNKNOWN
-from kgraft.graft.next_sentence import UNKNOWN as NO_PAIR
 from kgraft.graft.next_sentence import Pairs
 from kgraft.graft.noticed import Noticed
 from kgraft.graft.saving import GRAFT, host_digest
@@ -39,34 +39,45 @@ def notice(
     data: Annotated | Pairs | Sequence[str],
     layer: int,
     *,
+    linked: bool = False,
     sure: bool = False,
 ) -> NoticedWindows:
     """Cut texts into windows that know their mentions; marked ones know what they mean.
 
     The marks are of the knowledge after `layer`; the other layers find mentions alone. A mark where
-    the knowledge finds no mention is one, with what it means as the only candidate. Of pairs, the
-    windows that hold both halves know whether the second follows. With `sure`, names of some length
-    that only one entity bears count as marked too.
+    the knowledge finds no mention is lost, or with `linked` a mention that may mean nothing else.
+    With `sure`, names of some length that only one entity bears count as marked too. Of pairs, the
+    windows that hold both halves know whether the second follows.
     """
     if isinstance(data, Pairs):
-        found = notice(encoder, data.data, layer, sure=sure)
+        found = notice(encoder, data.data, layer, linked=linked, sure=sure)
         alone = np.bincount(found.text)[found.text] == 1
-        return replace(found, follows=np.where(alone, data.follows[found.text], NO_PAIR))
+        return replace(found, follows=np.where(alone, data.follows[found.text], UNKNOWN))
     texts = data.texts if isinstance(data, Annotated) else list(data)
     windows = encoder.plain_windows(texts)
     noticed = {}
     for number, knowledge in encoder.grafts.knowledge.items():
-        named = knowledge.find(texts)
-        gold = None
+        named, gold = knowledge.find(texts), None
         if isinstance(data, Annotated) and number == layer:
-            shift = named.bounds[data.text]
-            start, end, known = data.start + shift, data.end + shift, data.entity >= 0
-            new = known & (named.rows(start, end) < 0)
-            named = named.also(start[new], end[new], data.entity[new])
-            gold = _sure(named) if sure else np.full(len(named), UNKNOWN)
-            gold[named.rows(start[known], end[known])] = data.entity[known]
+            named, gold = _marked(named, data, linked=linked, sure=sure)
         noticed[number] = Noticed.of(windows, named, gold=gold)
     return NoticedWindows.of(windows, noticed)
+
+
+def _marked(named: Named, data: Annotated, *, linked: bool, sure: bool) -> tuple[Named, np.ndarray]:
+    """Return the names of texts and what each means, UNKNOWN where no mark says it."""
+    length = np.array([len(text) for text in data.texts], np.int64)[data.text]
+    inside = (data.start >= 0) & (data.start < data.end) & (data.end <= length)
+    known = inside & (data.entity >= 0)
+    shift = named.bounds[data.text[known]]
+    start, end, entity = data.start[known] + shift, data.end[known] + shift, data.entity[known]
+    if linked:
+        new = named.rows(start, end) < 0
+        named = named.also(start[new], end[new], entity[new])
+    gold = _sure(named) if sure else np.full(len(named), UNKNOWN)
+    row = named.rows(start, end)
+    gold[row[row >= 0]] = entity[row >= 0]
+    return named, gold
 
 
 def _sure(named: Named) -> np.ndarray:
@@ -97,29 +108,36 @@ def train_graft(
     masked. Interrupted or killed, the same call goes on at the last checkpoint.
     """
     out, settings = Path(out), settings or GraftSettings()
+    if not len(texts):
+        raise BadInput("there is no text to learn from", remedy="give more texts")
+    valid = valid if valid is not None and len(valid) else None
     refuse_existing(out, GRAFT, overwrite=overwrite)
     if settings.rank is not None:
         adapt(encoder.model, settings.rank, seed=settings.seed)
     if settings.frozen:
         freeze_bottom(encoder.model, settings.frozen)
     folder = run_folder(out)
+    host = {**(identity or {}), "host": host_digest(encoder.grafts.host_digests)}
+    whole = {**asdict(settings), **host, "knowing": knowing}
+    if overwrite:
+        RunFolder(folder, whole).make_way()
     if head is None:
-        head = _first_head(encoder, texts, settings, folder / "head", identity, progress)
+        head = _untrained_head(encoder, settings.seed)
+        if settings.masked and settings.epochs:
+            few = MaskedSettings(seed=settings.seed)
+            with knowledge_off(encoder.model):
+                for _ in train_masked(
+                    encoder, head, texts, folder / "head", settings=few, identity=host,
+                    overwrite=overwrite, progress=progress,
+                ):  # fmt: skip
+                    pass
     trainee = GraftTrainee(encoder, head, texts, valid, settings, knowing=knowing)
-    whole = {
-        **asdict(settings),
-        **(identity or {}),
-        "host": host_digest(encoder.grafts.host_digests),
-        "knowing": knowing,
-    }
     watch = "accuracy" if not settings.masked or not settings.epochs else "score"
     schedule = Schedule(
         epochs=settings.all_epochs,
         watch=watch,
-        patience=settings.patience if valid else None,
+        patience=None if valid is None else settings.patience,
     )
-    if overwrite:
-        RunFolder(folder, whole).make_way()
     yield from train(
         trainee, folder, schedule, identity=whole, remedy="lower the learning rates",
         progress=progress,
@@ -131,23 +149,7 @@ def train_graft(
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _first_head(
-    encoder: GraftedEncoder,
-    texts: NoticedWindows,
-    settings: GraftSettings,
-    folder: Path,
-    identity: Mapping[str, Any] | None,
-    progress: Progress | None,
-) -> MaskedHead:
-    """Return a head to begin with, trained on the texts while the host stays as it is."""
+def _untrained_head(encoder: GraftedEncoder, seed: int) -> MaskedHead:
     with torch.random.fork_rng([]):
-        torch.manual_seed(settings.seed)
-        head = MaskedHead.of(encoder)
-    if settings.masked and settings.epochs:
-        few = MaskedSettings(seed=settings.seed)
-        with knowledge_off(encoder.model):
-            for _ in train_masked(
-                encoder, head, texts, folder, settings=few, identity=identity, progress=progress
-            ):
-                pass
-    return head
+        torch.manual_seed(seed)
+        return MaskedHead.of(encoder)

@@ -42,7 +42,8 @@ class Batch(NamedTuple):
 class GraftTrainee:
     """A grafted encoder and its head in training; see `kgraft.training.Trainee`.
 
-    With `knowing` false the same is trained without knowledge, to compare with.
+    With `knowing` false the same is trained without knowledge, to compare with: as many epochs, all
+    of them on masked words.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class GraftTrainee:
         knowing: bool = True,
     ) -> None:
         self.encoder, self.head, self.texts, self.valid = encoder, head, texts, valid
-        self.settings, self.knowing = settings, knowing
+        self.settings, self.knowing = settings if knowing else settings.unknowing(), knowing
         self.mask = TokenMask(encoder)
         self.next = _next_head(encoder.dimension, settings.seed)
         parts: dict[str, nn.Module] = {"model": encoder.model, "head": head}
@@ -121,7 +122,7 @@ class GraftTrainee:
             drawn = torch_stream(self.settings.seed, _STEP, place)
             torch.manual_seed(drawn.initial_seed())
             losses = self._losses(batch, drawn)
-        loss = torch.stack(list(losses.values())).sum()
+        loss = sum(losses.values(), torch.zeros(()))
         self.optimiser.zero_grad()
         if loss.requires_grad:
             backward([loss])
@@ -146,10 +147,10 @@ class GraftTrainee:
     def _losses(self, batch: Batch, drawn: torch.Generator) -> dict[str, Tensor]:
         ids, mask, mentions = read_batch(self.texts, batch.windows)
         if batch.masked:
-            telling = bool(torch.rand((), generator=drawn) < self.settings.told)
-            often = _known_columns(mentions, ids) if telling else None
+            told = bool(torch.rand((), generator=drawn) < self.settings.told)
+            often = _known_columns(mentions, ids) if told else None
             masked = self.mask(ids, drawn, often=often)
-            shown = self._hidden(mentions, masked, drawn, telling=telling)
+            shown = self._hidden(mentions, masked, drawn, told=told)
             hidden, _ = self._read(masked.ids, mask, shown)
             losses = {"words": self.head.loss(hidden, masked, self._words())}
             if self.texts.follows is not None:
@@ -172,13 +173,13 @@ class GraftTrainee:
         masked: Masked,
         drawn: torch.Generator,
         *,
-        telling: bool = False,
+        told: bool = False,
     ) -> dict[int, Mentions]:
         """Hide the candidates that would give masked words away, or tell what marked ones mean."""
         known = self.encoder.grafts.knowledge
-        shown = {layer: found.told() if telling else found for layer, found in mentions.items()}
+        shown = {layer: found.told() if told else found for layer, found in mentions.items()}
         return {
-            layer: found.masked(masked.chosen, drawn, known[layer].count, telling=telling)
+            layer: found.masked(masked.chosen, drawn, known[layer].count, told=told)
             for layer, found in shown.items()
         }
 

@@ -65,9 +65,19 @@ def joined(parts: Sequence[Annotated]) -> Annotated:
 
 def split_texts(data: Annotated, *, seed: int = 0) -> tuple[Annotated, Annotated]:
     """Set a tenth of the texts apart, to choose by."""
-    order = np.random.default_rng(seed).permutation(len(data))
-    apart = max(len(data) // 10, 1)
-    return data.part(np.sort(order[apart:])), data.part(np.sort(order[:apart]))
+    learnt, apart = a_tenth(len(data), seed=seed)
+    return data.part(learnt), data.part(apart)
+
+
+def a_tenth(count: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers below `count` but a tenth of them, and that tenth; each rising.
+
+    >>> [part.tolist() for part in a_tenth(11)]
+    [[0, 1, 2, 3, 5, 6, 7, 8, 9, 10], [4]]
+    """
+    order = np.random.default_rng(seed).permutation(count)
+    apart = max(count // 10, 1) if count > 1 else 0
+    return np.sort(order[apart:]), np.sort(order[:apart])
 
 
 def annotate(graph: Graph, examples: Iterable[tuple[str, list[dict[str, Any]]]]) -> Annotated:
@@ -89,6 +99,15 @@ def read_annotated(path: str | Path, graph: Graph) -> Annotated:
     return data
 
 
+def document_of(name: object) -> str:
+    """Return the document of a text by its id: all before the last dot.
+
+    >>> document_of("wiki7.12"), document_of("12"), document_of(None)
+    ('wiki7', '', '')
+    """
+    return str(name).rpartition(".")[0] if name else ""
+
+
 def documents_of(path: Path) -> list[str] | None:
     """Return the document of each text of a file: its id up to the last dot.
 
@@ -97,8 +116,7 @@ def documents_of(path: Path) -> list[str] | None:
     names = []
     for _, line in json_lines(path):
         told = json.loads(line)
-        name = told.get("id") if isinstance(told, dict) else None
-        names.append(str(name).rpartition(".")[0] if name else "")
+        names.append(document_of(told.get("id")) if isinstance(told, dict) else "")
     shared = any(one == other for one, other in pairwise(names))
     return names if all(names) and shared else None
 

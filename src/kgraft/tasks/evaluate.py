@@ -12,7 +12,7 @@ import numpy as np
 from kgraft.errors import BadInput
 from kgraft.graft import GraftedEncoder, WordNetKnowledge, notice
 from kgraft.graph import SPLITS, Graph
-from kgraft.graph.annotated import read_annotated
+from kgraft.graph.annotated import a_tenth, read_annotated
 from kgraft.measure import Difference, paired_difference, perplexity
 from kgraft.progress import Progress
 from kgraft.tasks.classify import ClassSettings, ClassTrainee, Ready
@@ -54,9 +54,8 @@ def splits_of(task: ClassTask, data: Path) -> tuple[Examples, Examples, Examples
     examples, test = task.read(train_file), task.read(test_file)
     if dev_file.exists():
         return examples, task.read(dev_file), test
-    order = np.random.default_rng(0).permutation(len(examples))
-    apart = len(examples) // 10
-    return examples.part(np.sort(order[apart:])), examples.part(np.sort(order[:apart])), test
+    learnt, apart = a_tenth(len(examples))
+    return examples.part(learnt), examples.part(apart), test
 
 
 def classify(

@@ -1,13 +1,11 @@
 """Masked-word perplexity: how surprised a model is by hidden words, with and without knowledge.
 
 Of each text 15 % of the tokens are hidden, the same ones on both sides. What knowledge may tell of
-a mention with hidden words is a choice: nothing (`hidden`, its candidates are masked too), or, for
-texts with links, where those lead (`given`; candidates of all other such mentions are masked).
+a mention with hidden words is a choice: nothing (its candidates are masked too), or, for texts with
+links, where those lead (`told`; candidates of all other such mentions are masked).
 """
 
 from __future__ import annotations
-
-from typing import Literal
 
 import numpy as np
 import torch
@@ -18,8 +16,6 @@ from kgraft.text import length_batches
 from kgraft.text.masked import MaskedHead, TokenMask
 from kgraft.training import torch_stream
 
-Telling = Literal["hidden", "given"]
-
 
 @torch.no_grad()
 def perplexity_counts(
@@ -27,7 +23,7 @@ def perplexity_counts(
     head: MaskedHead,
     texts: NoticedWindows,
     *,
-    telling: Telling = "hidden",
+    told: bool = False,
     knowing: bool = True,
     seed: int = 0,
 ) -> np.ndarray:
@@ -41,10 +37,9 @@ def perplexity_counts(
         beside = {}
         if knowing:
             found = texts.mentions(numbers)
-            if telling == "given":
+            if told:
                 found = {layer: m.told() for layer, m in found.items()}
-            given = telling == "given"
-            found = {layer: m.silent(masked.chosen, telling=given) for layer, m in found.items()}
+            found = {layer: m.silent(masked.chosen, told=told) for layer, m in found.items()}
             beside = {"knowledge": found}
         read = encoder.read(masked.ids, mask, **beside)
         logits = head(read[masked.chosen], embeddings)

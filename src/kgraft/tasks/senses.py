@@ -24,7 +24,7 @@ from kgraft.graft.mentions import UNKNOWN
 from kgraft.graft.wordnet import WordNetKnowledge
 from kgraft.graph import Graph
 from kgraft.graph.adjacency import expand
-from kgraft.graph.annotated import json_lines
+from kgraft.graph.annotated import document_of, json_lines
 from kgraft.graph.names import Named
 from kgraft.text import length_batches
 from kgraft.text.passages import join, passages
@@ -64,7 +64,7 @@ def sense_sentences(path: Path) -> Iterator[Sentence]:
     """
     documents, sentences = [], []
     for number, (name, text, words) in enumerate(_lines(path)):
-        documents.append(name.rpartition(".")[0] if name else str(number))
+        documents.append(document_of(name) or f"#{number}")
         sentences.append((text, words))
     groups = passages(documents, [text for text, _ in sentences])
     for group in groups:

@@ -25,6 +25,7 @@ from kgraft.text.masked import Masked, MaskedHead, TokenMask
 from kgraft.text.windows import Windows
 from kgraft.training import Epoch, Schedule, stream, torch_stream, train
 from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
+from kgraft.training.folder import RunFolder
 
 _BATCH, _STEP, _VALID = 0, 1, 2  # what a stream of random numbers is for
 
@@ -131,14 +132,18 @@ def train_masked(
     valid: Windows | None = None,
     settings: MaskedSettings | None = None,
     identity: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Iterator[Epoch]:
     """Train on masked words, yielding after each epoch.
 
-    The run lives in `folder`; the same call goes on where an earlier one was stopped.
+    The run lives in `folder`; the same call goes on where an earlier one was stopped, and with
+    `overwrite` another run there makes way.
     """
     settings = settings or MaskedSettings()
     trainee = MaskedTrainee(encoder, head, texts, valid, settings)
     schedule = Schedule(epochs=settings.epochs, watch="score")
     whole = {**asdict(settings), **(identity or {}), "encoder": encoder.name}
+    if overwrite:
+        RunFolder(Path(folder), whole).make_way()
     yield from train(trainee, Path(folder), schedule, identity=whole, progress=progress)

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from kgraft.vectors.entity_vectors import NONE, EntityVectors
-from kgraft.vectors.neighbours import edge_blocks
+from kgraft.vectors.neighbours import EDGES, edge_blocks
 
 
 class NeighbourVectors(EntityVectors):
@@ -27,9 +27,11 @@ class NeighbourVectors(EntityVectors):
         means = torch.zeros(len(distinct), self.dimension)
         for block in edge_blocks(degree):
             owner, row = adjacency.rows(distinct[block], "both")
-            others = self.vectors.take(adjacency.edges[row, 1])  # (E, D)
             sums = torch.zeros(len(block), self.dimension)
-            sums.index_add_(0, torch.from_numpy(owner), others)
+            for first in range(0, len(row), EDGES):
+                some = slice(first, first + EDGES)
+                others = self.vectors.take(adjacency.edges[row[some], 1])  # (E, D)
+                sums.index_add_(0, torch.from_numpy(owner[some]), others)
             means[torch.from_numpy(block)] = sums / torch.from_numpy(degree[block].clip(1))[:, None]
         return means[torch.from_numpy(place)]
 

@@ -14,7 +14,7 @@ from kgraft.vectors.trained import TrainedRows
 from kgraft.vectors.unseen import Filled, Unseen
 
 MOST = 256  # edges of an entity that are looked at
-_EDGES = 1 << 14  # edges whose vectors are held at once
+EDGES = 1 << 14  # edges whose vectors are held at once
 _ROWS = 1 << 20  # edges held at once as numbers
 
 Guess = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
@@ -92,7 +92,7 @@ class FromNeighbours(Unseen):
 
 def edge_blocks(degree: np.ndarray, most: int = MOST) -> Iterator[np.ndarray]:
     """Yield the positions of entities in blocks of a bounded number of edges."""
-    cost = np.maximum(degree / _ROWS, (np.minimum(degree, most) + 1) / _EDGES)
+    cost = np.maximum(degree / _ROWS, (np.minimum(degree, most) + 1) / EDGES)
     block = np.floor(np.cumsum(cost)).astype(np.int64)
     yield from np.split(np.arange(len(degree)), np.flatnonzero(np.diff(block)) + 1)
 

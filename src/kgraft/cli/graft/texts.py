@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from kgraft.graft import GraftedEncoder, GraphKnowledge, NoticedWindows, WordNetKnowledge
     from kgraft.graft.next_sentence import Pairs
@@ -49,17 +47,16 @@ def _tells_senses(path: Path) -> bool:
 def _senses(
     grafted: GraftedEncoder, layer: int, knowledge: WordNetKnowledge, path: Path | None, seed: int
 ) -> Prepared:
+    from kgraft.graph.annotated import a_tenth
     from kgraft.tasks.senses import collect, example_sentences, noticed_senses, sense_sentences
 
     sentences = list(sense_sentences(path) if path else example_sentences(knowledge))
-    order = np.random.default_rng(seed).permutation(len(sentences))
-    apart = max(len(sentences) // 10, 1)
-    rows = (np.sort(order[apart:]), np.sort(order[:apart]))
+    rows = a_tenth(len(sentences), seed=seed)
     parts = [collect(knowledge, (sentences[n] for n in held)) for held in rows]
     digest = hashlib.sha256(repr(sentences).encode(errors="surrogatepass")).hexdigest()[:16]
     said = f"{len(rows[0]):,} texts with {len(parts[0]):,} marked words"
     learnt, chosen_by = (noticed_senses(grafted, layer, part) for part in parts)
-    return Prepared(learnt, chosen_by, digest, f"{said}, {apart:,} texts to choose by")
+    return Prepared(learnt, chosen_by, digest, f"{said}, {len(rows[1]):,} texts to choose by")
 
 
 def _annotated(
