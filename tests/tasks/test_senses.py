@@ -54,7 +54,7 @@ def test_a_bad_line(senses, tmp_path):
 
 def test_the_examples_of_glosses(senses):
     [(text, [(start, end, lemma, pos, keys)])] = list(example_sentences(senses))
-    assert text == "the dog | barked"
+    assert text == "the dog / barked"
     assert (text[start:end], lemma, pos, keys) == ("dog", "dog", "NOUN", [DOG])
 
 

@@ -19,7 +19,7 @@ from kgraft.graph import Graph
 from kgraft.graph.names import Named
 from kgraft.vectors import EntityVectors
 
-SENSES = {"pos", "sense_numbers"}  # columns of a graph of word senses
+SENSES = {"pos", "sense_numbers", "examples"}  # columns of a graph of word senses
 LETTERS = "nvasr"
 PARTS_OF_SPEECH = {"NOUN": "n", "VERB": "v", "ADJ": "as", "ADV": "r"}
 ENDINGS = {

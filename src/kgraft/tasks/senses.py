@@ -125,12 +125,12 @@ def collect(knowledge: WordNetKnowledge, sentences: Iterable[Sentence]) -> Sense
 
 def example_sentences(knowledge: WordNetKnowledge) -> Iterator[Sentence]:
     """Yield the examples in WordNet's own glosses that use a word of their synset."""
-    columns = ["label", "aliases", "description", "sense_keys", "pos"]
+    columns = ["label", "aliases", "examples", "sense_keys", "pos"]
     table = knowledge.graph.entities.select(columns)
     names = {"n": "NOUN", "v": "VERB", "a": "ADJ", "s": "ADJ", "r": "ADV"}
     for row in table.to_pylist():
         lemmas = [row["label"], *(row["aliases"] or [])]
-        for example in re.findall(r'"([^"]+)"', row["description"] or ""):
+        for example in filter(None, row["examples"].split("|")):
             for lemma, key in zip(lemmas, row["sense_keys"].split("|"), strict=False):
                 found = _used(lemma.lower(), example.lower())
                 if found and key:

@@ -3,7 +3,7 @@ import pytest
 from kgraft.errors import BadInput
 from kgraft.graph.batches import Refusals
 from kgraft.graph.build import read_content
-from kgraft.graph.readers.wordnet import WordNetSource, read_synset
+from kgraft.graph.readers.wordnet import WordNetSource, read_synset, split_gloss
 from kgraft.progress import Silent
 
 LICENCE = "  1 This software and database is being provided to you, the LICENSEE, by  \n"
@@ -51,13 +51,14 @@ def test_synsets(folder, collect):
     assert entities["00000100-n"] == {
         "id": "00000100-n",
         "label": "dog",
-        "description": 'a domesticated animal; "the dog | barked"',
+        "description": "a domesticated animal",
         "aliases": ["domestic dog"],
         "types": ["noun.animal"],
         "name_counts": [42, 0],
         "pos": "n",
         "sense_keys": "dog%1:05:00::|domestic_dog%1:05:00::",
         "sense_numbers": "1|1",
+        "examples": "the dog / barked",
     }
     galore = entities["00000410-s"]
     assert galore["aliases"] == ["galore"]
@@ -146,3 +147,18 @@ def test_hexadecimal_word_counts():
     synset = read_synset(f"00000600 05 n 10 {words} 000 | sixteen words")
     assert len(synset.words) == 16
     assert synset.words[15] == ("w15", "w15%1:05:15:")
+
+
+@pytest.mark.parametrize(
+    ("gloss", "definition", "examples"),
+    [
+        ("a thing", "a thing", []),
+        ('a; b; "x y"; "z"', "a; b", ["x y", "z"]),
+        ('(of w); "x" -Shakespeare; more', "(of w); more", ["x"]),
+        ('"only this"', '"only this"', ["only this"]),
+        ('an open "quote', 'an open "quote', []),
+        ("", "", []),
+    ],
+)
+def test_definition_and_examples(gloss, definition, examples):
+    assert split_gloss(gloss) == (definition, examples)

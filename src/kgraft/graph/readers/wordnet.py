@@ -2,8 +2,9 @@
 
 A synset's id is its offset of eight digits and its part of speech, n v a s r (s is a satellite
 adjective): `02084071-n`. Its lemmas are its names, with the counts of how often each was tagged
-with this sense, and so are their irregular forms (`mice`); its gloss is the description, its
-lexicographer file (`noun.animal`) the type. `sense_keys` and `sense_numbers` are of the lemmas.
+with this sense, and so are their irregular forms (`mice`); the definition of its gloss is the
+description, its lexicographer file (`noun.animal`) the type. `sense_keys` and `sense_numbers` are
+of the lemmas, `examples` are those of the gloss; all three are joined by |.
 Pointers between words become triples between their synsets, each once.
 """
 
@@ -32,6 +33,7 @@ OFFSET = re.compile(r"[0-9]{8}")
 SENSE = re.compile(
     r"(([^ ]+%([1-5]):[0-9]{2}:[0-9]{2}:)[^ ]*) ([0-9]{8}) ([0-9]+) ([0-9]{1,9})", re.ASCII
 )
+EXAMPLE = re.compile(r'"([^"]*)"(?:\s*-+[^;"]*)?')  # and whose words it is
 COUNT = re.compile(r"([^ ]+) [0-9]+ ([0-9]{1,9})")
 
 EXCEPTIONS = {"noun.exc": "n", "verb.exc": "v", "adj.exc": "a", "adv.exc": "r"}
@@ -158,6 +160,17 @@ def read_synset(text: str) -> Synset:
     return Synset(f"{offset}-{pos}", words, pointers, lexicographer_file, gloss.strip())
 
 
+def split_gloss(gloss: str) -> tuple[str, list[str]]:
+    """Return the definition and the examples of a gloss.
+
+    >>> split_gloss('a domesticated animal; "the dog barked"; "every dog"- A. Sage')
+    ('a domesticated animal', ['the dog barked', 'every dog'])
+    """
+    examples = [found.strip() for found in EXAMPLE.findall(gloss)]
+    definition = re.sub(r"\s*;(?:\s*;)*\s*", "; ", EXAMPLE.sub("", gloss)).strip(" ;")
+    return definition or gloss, [example for example in examples if example]
+
+
 def _entities(
     path: Path, senses: Senses, read: _Read, refusals: Refusals, progress: Progress
 ) -> Iterator[Batch]:
@@ -191,16 +204,18 @@ def _row(synset: Synset, senses: Senses, forms: Forms) -> dict[str, object]:
         irregular = forms.get((lemma.lower(), letter), [])
         aliases += irregular
         counts += [count] * len(irregular)
+    definition, examples = split_gloss(synset.gloss)
     return {
         "id": synset.id,
         "label": label,
-        "description": synset.gloss,
+        "description": definition,
         "aliases": aliases,
         "types": [synset.file],
         "name_counts": counts,
         "pos": synset.id[-1],
         "sense_keys": "|".join(key for key, _, _ in found),
         "sense_numbers": "|".join(rank for _, _, rank in found),
+        "examples": "|".join(example.replace("|", "/") for example in examples),
     }
 
 
