@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import torch
 
 from kgraft.errors import BadInput
 from kgraft.graft.attach import Grafts, attach, grafts_of
@@ -83,12 +84,19 @@ class GraftedEncoder(Encoder):
             windows, {layer: Noticed.of(windows, what.find(texts)) for layer, what in known}
         )
 
+    def read(self, ids: torch.Tensor, mask: torch.Tensor, **beside: Any) -> torch.Tensor:  # noqa: ANN401
+        """Return a vector for each token of padded windows; `knowledge` are mentions by layer."""
+        given: Mapping[int, Mentions] | None = beside.get("knowledge")
+        if given is not None:
+            held = {layer: found.to(self.device) for layer, found in given.items()}
+            beside = beside | {"knowledge": held}
+        return super().read(ids, mask, **beside)
+
     def beside(self, windows: Windows, numbers: np.ndarray) -> dict[str, Any]:
         """Return the mentions of some windows, by layer."""
         if not isinstance(windows, NoticedWindows):
             return {}
-        mentions = windows.mentions(numbers).items()
-        return {"knowledge": {layer: found.to(self.device) for layer, found in mentions}}
+        return {"knowledge": windows.mentions(numbers)}
 
     def save_pretrained(
         self, folder: str | Path, *, facts: Mapping[str, Any] | None = None

@@ -82,7 +82,7 @@ def explain(encoder: GraftedEncoder, text: str, *, limit: int = 5) -> Explanatio
         explained
         for layer, looked in seen.items()
         for explained in _mentions(
-            _Layer(layer, encoder.grafts.knowledge[layer], mentions[layer], looked),
+            _Layer(layer, encoder.grafts.knowledge[layer], mentions[layer], looked.cpu()),
             windows,
             text,
             limit,

@@ -108,6 +108,10 @@ class Looked:
     weights: Tensor  # (B, M, K) how much of each candidate was mixed in; zeros for none of them
     attention: Tensor  # (B, L, M) how much each word took from each span
 
+    def cpu(self) -> Looked:
+        """Return the same on the CPU."""
+        return Looked(self.scores.cpu(), self.weights.cpu(), self.attention.cpu())
+
     @property
     def chosen(self) -> Tensor:
         """The place of the candidate that weighs most, -1 where none does, (B, M)."""

@@ -152,7 +152,7 @@ class GraftTrainee:
             masked = self.mask(ids, drawn, often=often)
             shown = self._hidden(mentions, masked, drawn, told=told)
             hidden, _ = self._read(masked.ids, mask, shown)
-            losses = {"words": self.head.loss(hidden, masked, self._words())}
+            losses = {"words": self.head.loss(hidden, masked, self.encoder.words)}
             if self.texts.follows is not None:
                 follows = torch.from_numpy(self.texts.follows[batch.windows])
                 losses["next"] = self.next.loss(hidden, follows)
@@ -190,10 +190,7 @@ class GraftTrainee:
         given = {"knowledge": mentions} if self.knowing else {}
         with looking() as seen:
             read = self.encoder.read(ids, mask, **given)
-        return read, {layer: looked.scores for layer, looked in seen.items()}
-
-    def _words(self) -> Tensor:
-        return self.encoder.model.get_input_embeddings().weight
+        return read, {layer: looked.scores.to(ids.device) for layer, looked in seen.items()}
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
@@ -213,7 +210,7 @@ class GraftTrainee:
                 links += int(known.sum())
             masked = self.mask(ids, drawn)
             hidden, _ = self._read(masked.ids, mask, self._hidden(mentions, masked, drawn))
-            loss += self.head.loss(hidden, masked, self._words()).item() * len(masked.target)
+            loss += self.head.loss(hidden, masked, self.encoder.words).item() * len(masked.target)
             words += len(masked.target)
         perplexity = math.exp(min(loss / max(words, 1), 50.0))
         return {"accuracy": right / max(links, 1), "perplexity": perplexity, "score": -perplexity}

@@ -97,14 +97,13 @@ def reciprocal_ranks(
     assert isinstance(windows, NoticedWindows)
     mask_token = encoder.tokenizer.mask_token_id
     encoder.model.eval()
-    embeddings = encoder.model.get_input_embeddings().weight
     counts = np.stack([np.zeros(len(asked)), np.ones(len(asked))], axis=1)
     for numbers in length_batches(windows.lengths, 4096):
         ids, mask = map(torch.from_numpy, windows.padded(numbers))
         beside = encoder.beside(windows, numbers) if knowing else {}
         read = encoder.read(ids, mask, **beside)
         column = (ids == mask_token).int().argmax(1)
-        logits = head(read[torch.arange(len(ids)), column], embeddings)
+        logits = head(read[torch.arange(len(ids)), column], encoder.words)
         fact = windows.text[numbers]
         for row, number in enumerate(fact.tolist()):  # of the few that have other right objects
             logits[row, torch.from_numpy(asked.others[number])] = -torch.inf

@@ -30,7 +30,6 @@ def perplexity_counts(
     """Return the summed loss and the number of hidden words of each window, (W, 2)."""
     mask_tokens, counts = TokenMask(encoder), np.zeros((len(texts), 2))
     encoder.model.eval()
-    embeddings = encoder.model.get_input_embeddings().weight
     for numbers in length_batches(texts.lengths, 4096):
         ids, mask = map(torch.from_numpy, texts.padded(numbers))
         masked = mask_tokens(ids, torch_stream(seed, *numbers[:1].tolist(), len(numbers)))
@@ -42,7 +41,7 @@ def perplexity_counts(
             found = {layer: m.silent(masked.chosen, told=told) for layer, m in found.items()}
             beside = {"knowledge": found}
         read = encoder.read(masked.ids, mask, **beside)
-        logits = head(read[masked.chosen], embeddings)
+        logits = head(read[masked.chosen], encoder.words)
         loss = cross_entropy(logits, masked.target, reduction="none").double().numpy()
         row = masked.chosen.nonzero()[:, 0].numpy()
         counts[numbers, 0] = np.bincount(row, weights=loss, minlength=len(numbers))

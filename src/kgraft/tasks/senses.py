@@ -180,7 +180,7 @@ def choose_senses(encoder: GraftedEncoder, layer: int, data: SenseTexts) -> np.n
             encoder.read(ids, mask, knowledge=mentions)
         if layer not in seen:
             continue
-        best = seen[layer].scores.argmax(-1, keepdim=True)
+        best = seen[layer].scores.argmax(-1, keepdim=True).cpu()
         entity = mentions[layer].entity.gather(-1, best)[..., 0].numpy()
         sides = (np.searchsorted(places.window[order], numbers, side=s) for s in ("left", "right"))
         begin, stop = sides

@@ -139,12 +139,19 @@ class Encoder:
     def read(self, ids: torch.Tensor, mask: torch.Tensor, **beside: Any) -> torch.Tensor:  # noqa: ANN401
         """Return a vector for each token of padded windows, (B, L) to (B, L, D).
 
-        The model is used as it stands, in training or not. `beside` is what else it reads.
+        The model is used as it stands, in training or not. `beside` is what else it reads. The
+        vectors come back to where the ids are.
         """
         asked = {"input_ids": ids, "attention_mask": mask.long()}
         given = {name: tensor.to(self.device) for name, tensor in asked.items()}
         read: torch.Tensor = self.model(**given, **beside).last_hidden_state
-        return read
+        return read.to(ids.device)
+
+    @property
+    def words(self) -> torch.Tensor:
+        """The vectors of the words of its table, (V, D)."""
+        table: torch.Tensor = self.model.get_input_embeddings().weight
+        return table
 
     def beside(self, windows: Windows, numbers: np.ndarray) -> dict[str, Any]:  # noqa: ARG002
         """Return what the model reads beside the tokens of some windows: nothing."""

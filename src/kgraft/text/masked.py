@@ -87,6 +87,7 @@ class MaskedHead(nn.Module):
 
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
         """Return log-odds of all words, (n, D) and word vectors (V, D) to (n, V)."""
+        embeddings = embeddings.to(hidden.device)
         return linear(self.norm(gelu(self.dense(hidden))), embeddings, self.bias)
 
     def loss(self, hidden: Tensor, masked: Masked, embeddings: Tensor) -> Tensor:

@@ -104,8 +104,8 @@ class MaskedTrainee:
         with torch.set_grad_enabled(learns):
             beside = self.encoder.beside(texts, numbers)
             read = self.encoder.read(masked.ids, there, **beside)
-        embeddings = model.get_input_embeddings().weight
-        return self.head.loss(read, masked, embeddings if learns else embeddings.detach()), masked
+        words = self.encoder.words if learns else self.encoder.words.detach()
+        return self.head.loss(read, masked, words), masked
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

@@ -32,7 +32,7 @@ class WordVectors(EntityVectors):
         self, graph: Graph, encoder: Encoder, *, fields: Sequence[str] = ("label",)
     ) -> None:
         self.graph, self.fields = graph, check_fields(fields)
-        table = encoder.model.get_input_embeddings().weight.detach()
+        table = encoder.words.detach()
         self._table = (table - table.mean(0)).float().cpu()
         self.dimension = self._table.shape[1]
         texts = entity_texts(graph, np.arange(len(graph.entities)), self.fields).to_pylist()
