@@ -14,12 +14,13 @@ from benchmarks.grafted_wikipedia import (
     wikipedia_knowledge,
 )
 from benchmarks.harness import Benchmark, Goal, shared_data
-from kgraft.graph import SPLITS, Graph, build_graph, open_source
+from kgraft.graph import SPLITS, Graph, TripleArrays, build_graph, open_source
 from kgraft.measure import paired_difference, share
 from kgraft.storage import sha256
 from kgraft.tasks import clozes, reciprocal_ranks
 from kgraft.tasks.facts import Clozes
 from kgraft.text import Encoder
+from kgraft.vectors.entity_text import entity_texts
 
 IN_GRAPH = 4000  # facts of train that are asked for
 PROTOCOL = """
@@ -27,7 +28,8 @@ MRR of the hidden object of facts of wiki27k, said by the template of their rela
 one token, ranked among all 30,522, other right objects left out. The encoders are those of
 graft_lm, trained to read Wikipedia with knowledge (on) and without (off); no fact was said to them.
 in_graph: 4,000 facts of train, which the graph holds; held_out: all of test, without a triple of
-the graph between the two entities. on_vs_off is a ratio of the two MRRs; the difference has its
+the graph between the two entities; unsaid: those of held_out whose object the graph's description
+of the subject does not name either. on_vs_off is a ratio of the two MRRs; the difference has its
 interval over facts, seeds pooled.
 """
 GOALS: dict[str, Goal] = {
@@ -80,7 +82,19 @@ def _asked(data: Path, held: Graph) -> dict[str, Clozes]:
     inside = clozes(encoder, graph, graph.triples.take(known), graph.triples)
     some = np.random.default_rng(0).permutation(len(inside))[:IN_GRAPH]
     held_out = clozes(encoder, graph, graph.triples.take(test), graph.triples)
-    return {"in_graph": inside.part(np.sort(some)), "held_out": held_out}
+    asked = {"in_graph": inside.part(np.sort(some)), "held_out": held_out}
+    asked["unsaid"] = held_out.part(_unsaid(graph, held, graph.triples.take(test), held_out))
+    return asked
+
+
+def _unsaid(graph: Graph, held: Graph, triples: TripleArrays, facts: Clozes) -> np.ndarray:
+    """Return the facts whose object is not named in what the graph says of the subject."""
+    ids, labels = graph.entities["id"].to_pylist(), graph.entities["label"].to_pylist()
+    head, tail = triples.head[facts.triple].tolist(), triples.tail[facts.triple].tolist()
+    texts = entity_texts(held, held.numbers_of([ids[number] for number in head])).to_pylist()
+    pairs = zip(tail, texts, strict=True)
+    told = [labels[number].lower() in text.lower() for number, text in pairs]
+    return np.flatnonzero(~np.array(told, bool))
 
 
 if __name__ == "__main__":

@@ -15,11 +15,13 @@ SETS = ("semeval2007", "senseval2", "senseval3", "semeval2013", "semeval2015")
 PROTOCOL = """
 F1 of the synsets of all marked words, all of which get an answer; lemma and part of speech are
 given (Raganato et al. 2017). A knowledge attention with WordNet 3.0 stands after the last layer of
-the default encoder; the synset that it weighs most is the answer. Vectors of synsets are those of
-their words and gloss, and the mean of their neighbours' (both frozen), and the part of speech; the
-prior is WordNet's count of senses. Trained on SemCor and on the examples in WordNet's glosses; the
-epoch is chosen on semeval2007. Sentences of a document are read together. off: the first sense.
-all_f1 is the median of the seeds; the interval is over words, seeds pooled.
+the default encoder; the synset that it scores highest is the answer. Vectors of synsets are those
+of their words and definition (without examples), the mean of their neighbours' (both frozen), and
+the part of speech; the prior is WordNet's count of senses. Trained on SemCor and on the examples in
+WordNet's glosses; the epoch is chosen on semeval2007, which is one of the five sets: all_but_dev_f1
+is without it. Sentences of a document are read together. Without knowledge there are no synsets to
+choose from: senses_off is the first sense, which needs no training. all_f1 is the median of the
+seeds; the interval is over words, seeds pooled.
 """
 GOALS: dict[str, Goal] = {"all_f1": {"at_least": 0.755}}
 
@@ -43,11 +45,14 @@ def main() -> None:
         for seed in SEEDS:
             folder = trained_folder(knowledge, data, seed)
             encoder = GraftedEncoder.from_pretrained(folder, {LAYER: knowledge})
+            encoder.max_length = 128
             on.append(
                 {n: sense_counts(p, choose_senses(encoder, LAYER, p)) for n, p in sets.items()}
             )
         whole = [np.concatenate(list(found.values())) for found in on]
         run.figure("all_f1", [float(share(found.sum(0))) for found in whole])
+        tests = [np.concatenate([found[name] for name in SETS[1:]]) for found in on]
+        run.figure("all_but_dev_f1", [float(share(found.sum(0))) for found in tests])
         for name in sets:
             run.figure(f"{name}_f1", [float(share(found[name].sum(0))) for found in on])
         run.difference("senses", paired_difference(np.sum(whole, 0), off * len(SEEDS)))

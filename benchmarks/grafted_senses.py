@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 
 from benchmarks.harness import ROOT
+from benchmarks.kept import kept
 from kgraft.graft import (
     GraftedEncoder,
     GraftSettings,
@@ -33,8 +34,9 @@ SEEDS = (0, 1, 2)
 LAYER = 6
 ATTENTION = AttentionSettings(size=384, threshold=None)
 SETTINGS = GraftSettings(
-    linker_epochs=0, epochs=2, masked=0.0, graft_rate=5e-4, host_rate=1e-4, above_rate=1e-4
-)
+    linker_epochs=0, epochs=2, masked=0.0, frozen=1,
+    graft_rate=5e-4, host_rate=1e-4, above_rate=1e-4,
+)  # fmt: skip
 LINKER = GraftSettings(linker_epochs=2, epochs=0, linker_rate=1e-3)
 
 
@@ -76,22 +78,24 @@ def linker_folder(knowledge: WordNetKnowledge, data: Path) -> Path:
 
 def _trained(knowledge: WordNetKnowledge, data: Path, name: str, settings: GraftSettings) -> Path:
     folder = WORK / name
-    if folder.exists():
+    semcor = sense_sentences(data / "wsd" / "semcor.jsonl.gz")
+    sentences = [*semcor, *_examples(knowledge, data)]
+    digest = hashlib.sha256(repr(sentences).encode()).hexdigest()[:16]
+    identity = {"texts": digest, "graph": knowledge.graph.manifest.version}
+    if kept(folder, settings, identity):
         return folder
     encoder = GraftedEncoder(
         Encoder.load(max_length=128), {LAYER: knowledge}, settings={LAYER: ATTENTION},
         seed=settings.seed,
     )  # fmt: skip
-    encoder.model.get_input_embeddings().requires_grad_(requires_grad=False)
-    semcor = sense_sentences(data / "wsd" / "semcor.jsonl.gz")
-    texts = collect(knowledge, chain(semcor, _examples(knowledge, data)))
     valid = read_senses(knowledge, data / "wsd" / "semeval2007.jsonl")
     for epoch in train_graft(
         encoder,
-        noticed_senses(encoder, LAYER, texts),
+        noticed_senses(encoder, LAYER, collect(knowledge, sentences)),
         folder,
         valid=noticed_senses(encoder, LAYER, valid),
         settings=settings,
+        identity=identity,
     ):
         print(folder.name, epoch.number, epoch.losses, epoch.figures, flush=True)
     return folder

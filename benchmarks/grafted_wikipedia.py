@@ -1,7 +1,7 @@
 """Encoders that read linked Wikipedia with knowledge and without, trained once for two benchmarks.
 
 The graph is graphs/wikidata without what it says of any two entities that a valid or test triple
-of wiki27k joins, so that these facts are held out of all that is known.
+of wiki27k joins, so that these facts are held out of its triples (descriptions may tell some).
 """
 
 from __future__ import annotations

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from tests.link.tiny import examples, some
 
 from kgraft.errors import BadInput, NotFound
-from kgraft.graph.annotated import Annotated, annotate, joined, read_annotated, split_texts
+from kgraft.graph.annotated import (
+    Annotated,
+    annotate,
+    documents_of,
+    joined,
+    read_annotated,
+    split_texts,
+)
 
 GOOD = {"text": "Paris, 東京", "mentions": [{"start": 0, "end": 5, "entity": "fr-paris"}]}
 
@@ -160,3 +167,19 @@ def test_the_split_comes_from_the_seed():
     assert split_texts(whole, seed=1)[1].texts == split_texts(whole, seed=1)[1].texts
     assert split_texts(whole, seed=1)[1].texts != split_texts(whole, seed=2)[1].texts
     assert len(split_texts(whole)[1]) == 5
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["a.1", "a.2", "b.1"], ["a", "a", "b"]),
+        (["a.1", "b.1", "a.2"], None),  # no two neighbours
+        (["a.1", "a.2", "3"], None),
+        ([None, None], None),
+    ],
+)
+def test_documents_are_told_by_ids(tmp_path, names, expected):
+    path = tmp_path / "texts.jsonl"
+    lines = [{"text": "x", "mentions": []} | ({"id": n} if n else {}) for n in names]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    assert documents_of(path) == expected

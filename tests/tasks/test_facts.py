@@ -48,3 +48,11 @@ def test_ranks(encoder, asked, knowing):
         rivals = [w for w in range(len(scores)) if w not in asked.others[row]]
         rank = 1 + sum(bool(scores[w] > scores[asked.word[row]]) for w in rivals)
         assert counts[row].tolist() == pytest.approx([1 / rank, 1], rel=0.02)
+
+
+def test_some_of_the_facts(asked):
+    some = asked.part(np.array([1]))
+    assert some.texts == asked.texts[1:2]
+    assert some.word.tolist() == asked.word[1:2].tolist()
+    assert some.triple.tolist() == asked.triple[1:2].tolist()
+    assert len(some.others) == 1

@@ -10,7 +10,7 @@ from tests.graft.senses import knowledge_of, tiny_wordnet
 from kgraft.errors import BadInput
 from kgraft.graft import GraftedEncoder, GraftSettings, train_graft
 from kgraft.tasks import choose_senses, first_senses, noticed_senses, read_senses, sense_counts
-from kgraft.tasks.senses import collect, example_sentences
+from kgraft.tasks.senses import collect, example_sentences, sense_sentences
 from kgraft.text import Encoder
 
 DOG, CHASE = "dog%1:05:00::", "dog%2:38:01::"
@@ -80,3 +80,19 @@ def test_choosing_after_training(senses, host_folder, tmp_path):
     settings = GraftSettings(linker_epochs=40, epochs=0, linker_rate=1e-2, patience=99)
     list(train_graft(encoder, texts, tmp_path / "graft", valid=texts, settings=settings))
     assert choose_senses(encoder, 2, data).tolist() == both.tolist()
+
+
+def test_sentences_of_a_document_are_read_together(senses, tmp_path):
+    lines = [
+        {"id": "d1.s1", "text": "a dog", "mentions": [word(2, 5, "NOUN", DOG)]},
+        {"id": "d1.s2", "text": "they dog him", "mentions": [word(5, 8, "VERB", CHASE)]},
+        {"id": "d2.s1", "text": "no dog", "mentions": [word(3, 6, "NOUN", DOG)]},
+        {"id": "7", "text": "one dog", "mentions": []},
+        {"id": "8", "text": "a dog", "mentions": []},
+    ]
+    path = tmp_path / "words.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    sentences = list(sense_sentences(path))
+    assert [text for text, _ in sentences] == ["a dog they dog him", "no dog", "one dog", "a dog"]
+    assert [text[w[0] : w[1]] for text, words in sentences for w in words] == ["dog"] * 3
+    assert [w[3] for _, words in sentences for w in words] == ["NOUN", "VERB", "NOUN"]
