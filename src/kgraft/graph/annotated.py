@@ -76,7 +76,7 @@ def a_tenth(count: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     [[0, 1, 2, 3, 5, 6, 7, 8, 9, 10], [4]]
     """
     order = np.random.default_rng(seed).permutation(count)
-    apart = max(count // 10, 1) if count > 1 else 0
+    apart = max(count // 10, 1)
     return np.sort(order[apart:]), np.sort(order[:apart])
 
 
