@@ -148,7 +148,7 @@ class GraftTrainee:
         ids, mask, mentions = read_batch(self.texts, batch.windows)
         if batch.masked:
             told = bool(torch.rand((), generator=drawn) < self.settings.told)
-            often = _known_columns(mentions, ids) if told else None
+            often = _known_columns(mentions, ids) if told or self.settings.often else None
             masked = self.mask(ids, drawn, often=often)
             shown = self._hidden(mentions, masked, drawn, told=told)
             hidden, _ = self._read(masked.ids, mask, shown)

@@ -15,6 +15,7 @@ import torch
 
 from kgraft.graft import GraftedEncoder, NoticedWindows
 from kgraft.graph import Graph, TripleArrays
+from kgraft.graph.say import OBJECT, SUBJECT, templates
 from kgraft.text import Encoder, length_batches
 from kgraft.text.masked import MaskedHead
 
@@ -45,7 +46,7 @@ def clozes(encoder: Encoder, graph: Graph, triples: TripleArrays, known: TripleA
     """
     token = object_tokens(encoder, graph)
     labels = graph.entities["label"].to_pylist()
-    templates = _templates(graph)
+    said = templates(graph)
     mask = encoder.tokenizer.mask_token
     right: dict[tuple[int, int], list[int]] = {}
     for head, relation, tail in zip(*_columns(known), strict=True):
@@ -55,24 +56,12 @@ def clozes(encoder: Encoder, graph: Graph, triples: TripleArrays, known: TripleA
     for row, (head, relation, tail) in enumerate(zip(*_columns(triples), strict=True)):
         if token[tail] < 0 or not labels[head]:
             continue
-        texts.append(templates[relation].replace("[X]", labels[head]).replace("[Y]", mask))
+        texts.append(said[relation].replace(SUBJECT, labels[head]).replace(OBJECT, mask))
         words.append(token[tail])
         also = np.array(right.get((head, relation), []), np.int64)
         others.append(also[also != token[tail]])
         rows.append(row)
     return Clozes(texts, np.array(words, np.int64), others, np.array(rows, np.int64))
-
-
-def _templates(graph: Graph) -> list[str]:
-    """Return how each relation is said, with [X] for the subject and [Y] for the object."""
-    table = graph.relations
-    columns = [name for name in ("template", "label", "id") if name in table.column_names]
-    said = []
-    for row in table.select(columns).to_pylist():
-        given = row.get("template") or ""
-        plain = f"[X] {row['label'] or row['id']} [Y] ."
-        said.append(given if "[X]" in given and "[Y]" in given else plain)
-    return said
 
 
 def _columns(triples: TripleArrays) -> tuple[list[int], list[int], list[int]]:
