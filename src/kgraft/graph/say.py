@@ -57,7 +57,8 @@ def _said(
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     labels, ids = (graph.entities[name].to_pylist() for name in ("label", "id"))
     for head, relation, tail in zip(facts.head, facts.relation, facts.tail, strict=True):
-        text, marks = said[relation], []
+        text = said[relation]
+        marks: list[dict[str, Any]] = []
         ends = sorted(
             [(text.index(SUBJECT), SUBJECT, head), (text.index(OBJECT), OBJECT, tail)], reverse=True
         )
