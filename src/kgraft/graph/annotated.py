@@ -72,11 +72,13 @@ def split_texts(data: Annotated, *, seed: int = 0) -> tuple[Annotated, Annotated
 def a_tenth(count: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers below `count` but a tenth of them, and that tenth; each rising.
 
+    The tenth of one is nothing, that of two or more at least one.
+
     >>> [part.tolist() for part in a_tenth(11)]
     [[0, 1, 2, 3, 5, 6, 7, 8, 9, 10], [4]]
     """
     order = np.random.default_rng(seed).permutation(count)
-    apart = max(count // 10, 1)
+    apart = max(count // 10, 1) if count > 1 else 0
     return np.sort(order[apart:]), np.sort(order[:apart])
 
 
