@@ -25,7 +25,7 @@ from kgraft.vectors.entity_text import entity_texts
 IN_GRAPH = 4000  # facts of train that are asked for
 SAID = 24_000  # other facts that the graft learns from
 SETTINGS = GraftSettings(
-    linker_epochs=0, epochs=2, masked=0.9, often=True, frozen=6, graft_rate=5e-4, head_rate=0.0
+    linker_epochs=0, epochs=6, masked=0.9, hide_one=True, frozen=6, graft_rate=5e-4, head_rate=0.0
 )
 PROTOCOL = """
 MRR of the hidden object of facts of wiki27k, said by the template of their relation; the object is

@@ -76,7 +76,8 @@ def test_some_tokens_are_hidden_often(encoder):
     ids = torch.full((400, 100), 2000)
     often = torch.zeros(400, 100, dtype=torch.bool)
     often[:, :10] = True
-    masked = TokenMask(encoder)(ids, drawn(), often=often)
+    shares = torch.full((400, 100), 0.15).masked_fill(often, 0.5)
+    masked = TokenMask(encoder)(ids, drawn(), shares=shares)
     assert abs(masked.chosen[often].float().mean() - 0.5) < 0.03
     assert abs(masked.chosen[~often].float().mean() - 0.15) < 0.01
     shown = masked.ids[masked.chosen & often]

@@ -29,6 +29,7 @@ LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "likelihood": likelihood_loss,
     "margin": margin_loss,
 }
+OFTEN = 0.5  # how often words of mentions are masked that stay known
 _BATCH, _STEP, _VALID = 0, 1, 2  # what a stream of random numbers is for
 
 
@@ -148,8 +149,7 @@ class GraftTrainee:
         ids, mask, mentions = read_batch(self.texts, batch.windows)
         if batch.masked:
             told = bool(torch.rand((), generator=drawn) < self.settings.told)
-            often = _known_columns(mentions, ids) if told or self.settings.often else None
-            masked = self.mask(ids, drawn, often=often)
+            masked = self.mask(ids, drawn, shares=self._shares(ids, mentions, drawn, told=told))
             shown = self._hidden(mentions, masked, drawn, told=told)
             hidden, _ = self._read(masked.ids, mask, shown)
             losses = {"words": self.head.loss(hidden, masked, self.encoder.words)}
@@ -162,6 +162,18 @@ class GraftTrainee:
             f"links.{layer}": self._linking_loss(layer)(scores[layer], mentions[layer].known)
             for layer in scores
         }
+
+    def _shares(
+        self, ids: Tensor, mentions: dict[int, Mentions], drawn: torch.Generator, *, told: bool
+    ) -> Tensor | None:
+        """Return how often each token is masked, (B, L); None where all are masked alike."""
+        if told:
+            often = _columns(mentions, ids, lambda found: found.known >= 0)
+            return torch.full(ids.shape, self.mask.share).masked_fill(often, OFTEN)
+        if self.settings.hide_one:
+            one = _columns(mentions, ids, lambda found: _one_known(found, drawn))
+            return torch.full(ids.shape, self.mask.share).masked_fill(one, 1.0)
+        return None
 
     def _linking_loss(self, layer: int) -> Callable[[Tensor, Tensor], Tensor]:
         closed = self.encoder.grafts.knowledge[layer].closed
@@ -216,12 +228,24 @@ class GraftTrainee:
         return {"accuracy": right / max(links, 1), "perplexity": perplexity, "score": -perplexity}
 
 
-def _known_columns(mentions: dict[int, Mentions], ids: Tensor) -> Tensor:
-    """Return the columns of mentions whose entity is known, (B, L)."""
+def _columns(
+    mentions: dict[int, Mentions], ids: Tensor, chosen: Callable[[Mentions], Tensor]
+) -> Tensor:
+    """Return the columns of the mentions that are chosen, (B, M) of each layer, as (B, L)."""
     columns = torch.zeros(ids.shape, dtype=torch.bool)
     for found in mentions.values():
-        columns |= (found.held(ids.shape[1]) & (found.known >= 0)[:, None]).any(-1)
+        columns |= (found.held(ids.shape[1]) & chosen(found)[:, None]).any(-1)
     return columns
+
+
+def _one_known(found: Mentions, drawn: torch.Generator) -> Tensor:
+    """Choose one mention of each window whose entity is known, (B, M); none where there is none."""
+    known = found.known >= 0
+    draw = torch.rand(known.shape, generator=drawn).masked_fill(~known, -1.0)
+    best = torch.zeros_like(known)
+    if known.shape[1]:
+        best.scatter_(1, draw.argmax(1, keepdim=True), value=True)
+    return best & known
 
 
 def _next_head(size: int, seed: int) -> NextHead:

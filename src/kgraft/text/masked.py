@@ -19,7 +19,6 @@ from kgraft.errors import BadInput
 from kgraft.text.encoder import Encoder
 
 SHARE = 0.15  # of the tokens that are chosen
-OFTEN = 0.5  # of those that are to be chosen often
 HEAD = "head.safetensors"  # the file of a head in a folder
 
 
@@ -46,13 +45,11 @@ class TokenMask:
         self.special = torch.tensor(sorted(tokenizer.all_special_ids))
 
     def __call__(
-        self, ids: Tensor, generator: torch.Generator, *, often: Tensor | None = None
+        self, ids: Tensor, generator: torch.Generator, *, shares: Tensor | None = None
     ) -> Masked:
-        """Hide tokens of a batch (B, L); those of `often` (bool) half of the time."""
+        """Hide tokens of a batch (B, L); `shares` (B, L) says how often each one."""
         ordinary = ~torch.isin(ids, self.special)
-        share = torch.full(ids.shape, self.share)
-        if often is not None:
-            share = share.masked_fill(often, OFTEN)
+        share = torch.full(ids.shape, self.share) if shares is None else shares
         draw = torch.rand(ids.shape, generator=generator)
         chosen = ordinary & (draw < share)
         other = torch.randint(self.words, ids.shape, generator=generator)
