@@ -10,14 +10,13 @@ import json
 import shutil
 from pathlib import Path
 
-from benchmarks.harness import RESULTS, ROOT, Benchmark, Goal, shared_data
+from benchmarks.harness import RESULTS, WORK, Benchmark, Goal, shared_data
 from kgraft.embed import Embedded, Settings, preset_settings, train_embedding
 from kgraft.graph import Graph, build_graph, open_source
 from kgraft.measure.ranking import PROTOCOL
 from kgraft.vectors import read_vectors
 
 MODELS = ("transe", "rotate", "distmult", "complex")
-WORK = ROOT / "build" / "benchmarks"
 MOST_MINUTES = 60
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.grafted_wikipedia import LAYER, SEEDS, WORK, named_triples, wikipedia_knowledge
-from benchmarks.harness import Benchmark, Goal, shared_data
+from benchmarks.grafted_wikipedia import LAYER, SEEDS, named_triples, wikipedia_knowledge
+from benchmarks.harness import WORK, Benchmark, Goal, shared_data
 from benchmarks.kept import kept
 from benchmarks.masked_start import masked_start
 from kgraft.graft import GraftedEncoder, GraftSettings, GraphKnowledge, notice, train_graft
@@ -32,8 +32,8 @@ MRR of the hidden object of facts of wiki27k, said by the template of their rela
 one token, ranked among all 30,522, other right objects left out. The default encoder, taught to say
 hidden words of Wikipedia (see masked_start), gets a graft after layer 5 with graphs/wikidata
 (vectors of text, of names, and of names around). The graft alone learns, from 24,000 other facts of
-that graph said in words, names hidden often; the encoder and its head stay as they are, so that
-off, the same with its knowledge switched off, is what the encoder recalls by itself. in_graph:
+that graph said in words, one of the two names hidden; the encoder and its head stay as they are, so
+that off, the same with its knowledge switched off, is what the encoder recalls by itself. in_graph:
 4,000 facts of train that the graph holds and that were not among those said; held_out: all of test,
 without a triple of the graph between the two entities; unsaid: those of held_out whose object the
 graph's description of the subject does not name either. on_vs_off is a ratio of the two MRRs; the

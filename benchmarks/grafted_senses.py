@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.harness import ROOT
+from benchmarks.harness import WORK
 from benchmarks.kept import kept
 from kgraft.graft import (
     GraftedEncoder,
@@ -26,10 +25,10 @@ from kgraft.tasks.senses import (
     noticed_senses,
     read_senses,
     sense_sentences,
+    sentences_digest,
 )
 from kgraft.text import Encoder
 
-WORK = ROOT / "build" / "benchmarks"
 SEEDS = (0, 1, 2)
 LAYER = 6
 ATTENTION = AttentionSettings(size=384, threshold=None)
@@ -80,8 +79,7 @@ def _trained(knowledge: WordNetKnowledge, data: Path, name: str, settings: Graft
     folder = WORK / name
     semcor = sense_sentences(data / "wsd" / "semcor.jsonl.gz")
     sentences = [*semcor, *_examples(knowledge, data)]
-    digest = hashlib.sha256(repr(sentences).encode()).hexdigest()[:16]
-    identity = {"texts": digest, "graph": knowledge.graph.manifest.version}
+    identity = {"texts": sentences_digest(sentences), "graph": knowledge.graph.manifest.version}
     if kept(folder, settings, identity):
         return folder
     encoder = GraftedEncoder(

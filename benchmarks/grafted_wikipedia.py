@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from tools.train_linker import wikidata
 
-from benchmarks.harness import ROOT
+from benchmarks.harness import WORK
 from benchmarks.kept import kept
 from benchmarks.linked_wikipedia import read_articles
 from benchmarks.masked_start import masked_start
@@ -27,7 +27,6 @@ from kgraft.graph import Graph
 from kgraft.text import Encoder
 from kgraft.text.masked import MaskedHead
 
-WORK = ROOT / "build" / "benchmarks"
 SEEDS = (0, 1, 2)
 LAYER = 5
 SETTINGS = GraftSettings(

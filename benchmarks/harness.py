@@ -20,6 +20,7 @@ from kgraft.measure import Difference
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
+WORK = ROOT / "build" / "benchmarks"  # graphs and models that are kept between runs
 PACKAGES = ("torch", "transformers", "numpy", "pyarrow")
 
 Goal = Mapping[str, float]

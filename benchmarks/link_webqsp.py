@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from tools.train_linker import wikidata
 
-from benchmarks.harness import ROOT, Benchmark, Goal, shared_data
+from benchmarks.harness import ROOT, WORK, Benchmark, Goal, shared_data
 from benchmarks.spacy_peer import spacy_links
 from kgraft.graph import Graph
 from kgraft.graph.annotated import Annotated
@@ -23,7 +23,6 @@ from kgraft.storage import sha256
 from kgraft.vectors import index as entity_index
 from kgraft.vectors.index import EntityIndex
 
-WORK = ROOT / "build" / "benchmarks"
 ZERO_SHOT = ROOT / "build" / "linker-zero-shot"
 SETTINGS = LinkSettings(
     epochs=10, patience=5, learning_rate=3e-4, unmarked_names=0.1, unmarked_words=0.3

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.harness import ROOT
+from benchmarks.harness import WORK
 from benchmarks.linked_wikipedia import read_articles, vital_texts
 from kgraft.graph import Graph
 from kgraft.storage import Kind, new_folder
@@ -20,7 +20,7 @@ from kgraft.text.masked import HEAD, MaskedHead
 from kgraft.text.masked_training import MaskedSettings, train_masked
 from kgraft.vectors.tensors import write_tensors
 
-FOLDER = ROOT / "build" / "benchmarks" / "masked-start"
+FOLDER = WORK / "masked-start"
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 SETTINGS = MaskedSettings(epochs=1, encoder_rate=2e-4, head_rate=2e-3)
 

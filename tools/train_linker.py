@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.harness import ROOT, shared_data
+from benchmarks.harness import ROOT, WORK, shared_data
 
 from kgraft.graph import Graph, build_graph, open_source
 from kgraft.graph.annotated import Annotated, annotate, joined, read_annotated
@@ -26,7 +26,6 @@ from kgraft.link.settings import LinkSettings
 from kgraft.link.train import train_linker
 from kgraft.training import stream
 
-WORK = ROOT / "build" / "benchmarks"
 GRAPH_TEXTS = 24_000
 OTHERS = 7_000  # texts that the shipped linker reads again beside the questions
 QUESTIONS = 3  # times that WebQSP's few questions are among them

@@ -58,3 +58,16 @@ def test_the_rate_rises_over_a_tenth_and_falls_to_nearly_nothing():
     assert max(rates) == rates[9] == pytest.approx(0.91)
     assert rates[50] == pytest.approx(0.5)
     assert rates[-1] == pytest.approx(0.02)
+
+
+def test_an_update_moves_each_group_at_its_rate_and_what_is_reached_alone():
+    one, other, unseen = (nn.Parameter(torch.ones(2)) for _ in range(3))
+    optimiser = Adam([{"params": [one]}, {"params": [other, unseen]}], 0.0, weight_decay=0.0)
+    optimiser.update((one * 100).sum() + other.sum(), [0.1, 0.01])
+    torch.testing.assert_close(one.detach(), torch.full((2,), 0.9))
+    torch.testing.assert_close(other.detach(), torch.full((2,), 0.99), rtol=0, atol=1e-4)
+    assert torch.equal(unseen.detach(), torch.ones(2))
+    assert one.grad is not None
+    assert one.grad.norm() <= 1.0
+    optimiser.update(torch.zeros(()), [0.1, 0.01])
+    torch.testing.assert_close(one.detach(), torch.full((2,), 0.9))

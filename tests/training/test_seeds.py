@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgraft.training import stream, torch_stream
+from kgraft.training.seeds import seeded
 
 WORD = st.integers(0, 2**32 - 1)
 
@@ -41,3 +42,14 @@ def test_the_global_generators_are_left_alone():
     torch.manual_seed(1)
     torch.rand(3, generator=torch_stream(2, 3))
     assert torch.equal(torch.rand(1), expected)
+
+
+def test_what_is_drawn_under_a_seed_changes_nothing_after():
+    torch.manual_seed(3)
+    expected = torch.rand(2)
+    torch.manual_seed(3)
+    with seeded(7):
+        one = torch.rand(2)
+    with seeded(7):
+        assert torch.equal(torch.rand(2), one)
+    assert torch.equal(torch.rand(2), expected)

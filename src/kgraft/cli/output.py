@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,8 @@ from kgraft.errors import KgraftError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from kgraft.training import Epoch
 
 NARROWEST = 100  # columns where the output is no terminal
 
@@ -65,3 +68,15 @@ def print_json(value: object) -> None:
     """Print a value as JSON; dataclasses become objects."""
     plain = asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
     print(json.dumps(plain, ensure_ascii=False, indent=2))
+
+
+def epoch_line(epoch: Epoch, losses: Iterable[str], figures: Iterable[str]) -> str:
+    """Return what some losses and figures of an epoch came to, as far as they were measured."""
+    lost = "  ".join(f"{name} {epoch.losses[name]:.3f}" for name in losses)
+    found = "  ".join(
+        f"{name.replace('_', ' ')} {epoch.figures[name]:.3f}"
+        for name in figures
+        if name in epoch.figures
+    )
+    best = "  (best)" if epoch.best else ""
+    return f"epoch {epoch.number}  {lost}  {found}{best}"

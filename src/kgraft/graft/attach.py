@@ -13,7 +13,6 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
-import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
@@ -22,6 +21,7 @@ from kgraft.graft.kinds import KINDS, Kind
 from kgraft.graft.knowledge import Knowledge
 from kgraft.graft.mentions import Looked, Mentions
 from kgraft.graft.saving import digests, save_grafts
+from kgraft.training.seeds import seeded
 
 Host = TypeVar("Host", bound=PreTrainedModel)
 Batch = Mentions | Mapping[int, Mentions]
@@ -154,8 +154,7 @@ def attach(
 def _new(host: PreTrainedModel, kind: Kind, what: Knowledge, settings: Any, seed: int) -> nn.Module:  # noqa: ANN401
     if kind not in KINDS:
         raise BadInput(f"no graft is called {kind}", remedy=f"choose from {', '.join(KINDS)}")
-    with torch.random.fork_rng([]):
-        torch.manual_seed(seed)
+    with seeded(seed):
         graft = KINDS[kind](int(host.config.hidden_size), what, settings)
     return graft.to(host.device).train(host.training)
 

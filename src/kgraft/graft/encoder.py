@@ -31,16 +31,10 @@ class NoticedWindows(Windows):
     follows: np.ndarray | None = None  # (W,) what is known of the second half, see `next_sentence`
 
     @classmethod
-    def of(
-        cls,
-        windows: Windows,
-        noticed: Mapping[int, Noticed],
-        *,
-        follows: np.ndarray | None = None,
-    ) -> Self:
+    def of(cls, windows: Windows, noticed: Mapping[int, Noticed]) -> Self:
         """Let windows know their mentions."""
         held = {f.name: getattr(windows, f.name) for f in fields(Windows)}
-        return cls(**held, noticed=noticed, follows=follows)
+        return cls(**held, noticed=noticed)
 
     def mentions(self, numbers: np.ndarray) -> dict[int, Mentions]:
         """Return the mentions of some windows, by layer."""

@@ -18,7 +18,7 @@ NIL = -2  # no candidate is right
 class Mentions:
     """The mentions of B windows, M each at most, with at most K candidates; padded.
 
-    `Knowledge.mentions` makes them of texts.
+    `Noticed.batch` makes them, of what a knowledge finds in texts.
     """
 
     first: Tensor  # (B, M) int64, the column where the span begins

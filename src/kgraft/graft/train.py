@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from kgraft.errors import BadInput
 from kgraft.graft.attach import freeze_bottom, knowledge_off
@@ -29,6 +28,7 @@ from kgraft.text.masked import HEAD, MaskedHead
 from kgraft.text.masked_training import MaskedSettings, train_masked
 from kgraft.training import Epoch, Schedule, train
 from kgraft.training.folder import RunFolder, run_folder
+from kgraft.training.seeds import seeded
 from kgraft.vectors.tensors import write_tensors
 
 LONG = 5  # characters of a name that is hardly a word by chance
@@ -150,6 +150,5 @@ def train_graft(
 
 
 def _untrained_head(encoder: GraftedEncoder, seed: int) -> MaskedHead:
-    with torch.random.fork_rng([]):
-        torch.manual_seed(seed)
+    with seeded(seed):
         return MaskedHead.of(encoder)

@@ -9,8 +9,6 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.autograd import backward
-from torch.nn.utils import clip_grad_norm_
 
 from kgraft.graft.attach import layers_of, looking
 from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
@@ -22,6 +20,7 @@ from kgraft.text import length_batches
 from kgraft.text.masked import Masked, MaskedHead, TokenMask
 from kgraft.training import stream, torch_stream
 from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
+from kgraft.training.seeds import seeded
 
 LINKER = ("down.", "pool.", "entity.", "spans.", "score.")  # the parts of a graft that link
 RATES = {name: f"{name}_rate" for name in ("linker", "graft", "host", "above", "head")}
@@ -119,17 +118,11 @@ class GraftTrainee:
         linking = place < self.bounds[1]
         self._unfreeze(linking=linking)
         self.module.train()
-        with torch.random.fork_rng([]):
-            drawn = torch_stream(self.settings.seed, _STEP, place)
-            torch.manual_seed(drawn.initial_seed())
+        drawn = torch_stream(self.settings.seed, _STEP, place)
+        with seeded(drawn.initial_seed()):
             losses = self._losses(batch, drawn)
         loss = sum(losses.values(), torch.zeros(()))
-        self.optimiser.zero_grad()
-        if loss.requires_grad:
-            backward([loss])
-            clip_grad_norm_([p for p in self.optimiser.parameters() if p.grad is not None], 1.0)
-        self._set_rates(place, linking=linking)
-        self.optimiser.step()
+        self.optimiser.update(loss, self._rates(place, linking=linking))
         return {"loss": loss.item(), **{name: part.item() for name, part in losses.items()}}
 
     def _unfreeze(self, *, linking: bool) -> None:
@@ -138,12 +131,12 @@ class GraftTrainee:
             for parameter in group["params"]:
                 parameter.requires_grad_(name == "linker" or not linking)
 
-    def _set_rates(self, place: int, *, linking: bool) -> None:
+    def _rates(self, place: int, *, linking: bool) -> list[float]:
+        """Return how fast each group learns at a step."""
         begin, end = self.bounds[:2] if linking else self.bounds[1:]
         share = warmed_up(place - begin, end - begin)
-        for name, group in zip(self.groups, self.optimiser.param_groups, strict=True):
-            rate = RATES["graft" if name == "linker" and not linking else name]
-            group["lr"] = getattr(self.settings, rate) * share
+        named = ("graft" if name == "linker" and not linking else name for name in self.groups)
+        return [getattr(self.settings, RATES[name]) * share for name in named]
 
     def _losses(self, batch: Batch, drawn: torch.Generator) -> dict[str, Tensor]:
         ids, mask, mentions = read_batch(self.texts, batch.windows)
@@ -249,8 +242,7 @@ def _one_known(found: Mentions, drawn: torch.Generator) -> Tensor:
 
 
 def _next_head(size: int, seed: int) -> NextHead:
-    with torch.random.fork_rng([]):
-        torch.manual_seed(seed)
+    with seeded(seed):
         return NextHead(size)
 
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd import backward
-from torch.nn.utils import clip_grad_norm_
 
 from kgraft.graph.annotated import Annotated
 from kgraft.link.candidates import features_of
@@ -23,6 +21,7 @@ from kgraft.link.spans import logits_at, span_logits, span_means
 from kgraft.text import length_batches
 from kgraft.training import stream, torch_stream
 from kgraft.training.adam import Adam, under, warmed_up
+from kgraft.training.seeds import seeded
 
 _BATCH, _DROP = 0, 1  # what a stream of random numbers is for
 
@@ -40,10 +39,8 @@ class LinkTrainee:
     ) -> None:
         self.model, self.knowledge, self.parts = model, knowledge, parts
         self.valid, self.settings = valid, settings
-        self.parameters = [p for p in model.parameters() if p.requires_grad]
-        self.optimiser = Adam(
-            self.parameters, settings.learning_rate, weight_decay=settings.weight_decay
-        )
+        learning = [p for p in model.parameters() if p.requires_grad]
+        self.optimiser = Adam(learning, settings.learning_rate, weight_decay=settings.weight_decay)
         self.steps = sum(len(self._cut(epoch)) for epoch in range(settings.epochs * len(parts)))
         self.lessons: Lessons | None = None
         self.lessons_epoch = -1
@@ -87,17 +84,12 @@ class LinkTrainee:
     def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
         """Move the parameters once; dropout comes from the seed and the place."""
         self.model.train()
-        with torch.random.fork_rng([]):
-            drawn = torch_stream(self.settings.seed, _DROP, place)
-            torch.manual_seed(drawn.initial_seed())
+        drawn = torch_stream(self.settings.seed, _DROP, place)
+        with seeded(drawn.initial_seed()):
             losses = self._losses(batch)
         loss = torch.stack(list(losses.values())).sum()
-        self.optimiser.zero_grad()
-        backward([loss])
-        clip_grad_norm_(self.parameters, 1.0)
-        for group in self.optimiser.param_groups:
-            group["lr"] = self.settings.learning_rate * warmed_up(place, self.steps)
-        self.optimiser.step()
+        rate = self.settings.learning_rate * warmed_up(place, self.steps)
+        self.optimiser.update(loss, [rate])
         return {"loss": loss.item(), **{name: part.item() for name, part in losses.items()}}
 
     def validate(self) -> dict[str, float]:

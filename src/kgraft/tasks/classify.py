@@ -9,9 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.autograd import backward
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
-from torch.nn.utils import clip_grad_norm_
 from transformers import PreTrainedModel
 
 from kgraft.graft import GraftedEncoder, knowledge_off
@@ -20,6 +18,7 @@ from kgraft.tasks.examples import ClassTask, Examples
 from kgraft.text import Encoder, Places, Windows, length_batches
 from kgraft.training import stream, torch_stream
 from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
+from kgraft.training.seeds import seeded
 
 _BATCH, _DROP = 0, 1  # what a stream of random numbers is for
 
@@ -119,8 +118,7 @@ class ClassTrainee:
         self.encoder, self.task, self.settings = encoder, task, settings
         self.ready, self.valid = Ready.of(encoder, examples), Ready.of(encoder, valid)
         self.off = isinstance(encoder, GraftedEncoder) and not knowing
-        with torch.random.fork_rng([]):
-            torch.manual_seed(settings.seed)
+        with seeded(settings.seed):
             spans = examples.text.shape[1]
             classes = len(task.classes)
             head = Classifier(encoder.dimension, spans, classes, settings.dropout)
@@ -147,16 +145,12 @@ class ClassTrainee:
     def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
         """Move the parameters once."""
         self.module.train()
-        with torch.random.fork_rng([]), self._knowledge():
-            torch.manual_seed(torch_stream(self.settings.seed, _DROP, place).initial_seed())
+        drawn = torch_stream(self.settings.seed, _DROP, place)
+        with seeded(drawn.initial_seed()), self._knowledge():
             loss = self._loss(batch)
-        self.optimiser.zero_grad()
-        backward([loss])
-        clip_grad_norm_([p for p in self.optimiser.parameters() if p.grad is not None], 1.0)
         share = warmed_up(place, self.steps)
-        for name, group in zip(self.groups, self.optimiser.param_groups, strict=True):
-            group["lr"] = getattr(self.settings, name) * share
-        self.optimiser.step()
+        rates = [getattr(self.settings, name) * share for name in self.groups]
+        self.optimiser.update(loss, rates)
         return {"loss": loss.item()}
 
     def _loss(self, batch: np.ndarray) -> Tensor:

@@ -7,9 +7,10 @@ Without knowledge the answer is the sense that is meant most often.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -121,6 +122,11 @@ def collect(knowledge: WordNetKnowledge, sentences: Iterable[Sentence]) -> Sense
         np.concatenate([nothing, *entity]), np.concatenate([nothing, *prior]).astype(np.float32),
     )  # fmt: skip
     return SenseTexts(texts, named, gold)
+
+
+def sentences_digest(sentences: Sequence[Sentence]) -> str:
+    """Return a name for sentences and their marks: other ones have another."""
+    return hashlib.sha256(repr(sentences).encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def example_sentences(knowledge: WordNetKnowledge) -> Iterator[Sentence]:

@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.autograd import backward
-from torch.nn.utils import clip_grad_norm_
 
 from kgraft.progress import Progress
 from kgraft.text.batching import length_batches
@@ -26,6 +24,7 @@ from kgraft.text.windows import Windows
 from kgraft.training import Epoch, Schedule, stream, torch_stream, train
 from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
 from kgraft.training.folder import RunFolder
+from kgraft.training.seeds import seeded
 
 _BATCH, _STEP, _VALID = 0, 1, 2  # what a stream of random numbers is for
 
@@ -56,12 +55,13 @@ class MaskedTrainee:
         self.encoder, self.head, self.settings = encoder, head, settings
         self.texts, self.valid, self.mask = texts, valid, TokenMask(encoder)
         parts: dict[str, nn.Module] = {"head": head}
+        self.rates = [settings.head_rate]
         if settings.encoder_rate is not None:
             parts["encoder"] = encoder.model
+            self.rates.append(settings.encoder_rate)
         self.module = nn.ModuleDict(parts)
         groups = [{"params": list(part.parameters())} for part in parts.values()]
         self.optimiser = Adam(groups, 0.0, weight_decay=settings.weight_decay)
-        self.rates = [settings.head_rate, settings.encoder_rate or 0.0]
         self.steps = sum(len(self.batches(epoch)) for epoch in range(settings.epochs))
 
     def state(self) -> dict[str, Tensor]:
@@ -80,17 +80,11 @@ class MaskedTrainee:
     def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
         """Move what learns once; all that is random comes from the seed and the place."""
         self.module.train()
-        with torch.random.fork_rng([]):
-            drawn = torch_stream(self.settings.seed, _STEP, place)
-            torch.manual_seed(drawn.initial_seed())
+        drawn = torch_stream(self.settings.seed, _STEP, place)
+        with seeded(drawn.initial_seed()):
             loss, _ = self._loss(self.texts, batch, drawn)
-        self.optimiser.zero_grad()
-        backward([loss])
-        clip_grad_norm_([p for p in self.optimiser.parameters() if p.grad is not None], 1.0)
         share = warmed_up(place, self.steps)
-        for rate, group in zip(self.rates, self.optimiser.param_groups, strict=False):
-            group["lr"] = rate * share
-        self.optimiser.step()
+        self.optimiser.update(loss, [rate * share for rate in self.rates])
         return {"loss": loss.item()}
 
     def _loss(

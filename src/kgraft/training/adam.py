@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd import backward
+from torch.nn.utils import clip_grad_norm_
+
+LONGEST = 1.0  # a gradient over all parameters, at most
 
 
 class Adam(torch.optim.AdamW):
@@ -30,6 +34,19 @@ class Adam(torch.optim.AdamW):
     def parameters(self) -> list[nn.Parameter]:
         """Return all parameters, group after group."""
         return [parameter for group in self.param_groups for parameter in group["params"]]
+
+    def update(self, loss: Tensor, rates: Sequence[float]) -> None:
+        """Move the parameters once against a loss, each group at its rate.
+
+        Parameters that the loss does not reach stay; the gradient is cut to the length 1.
+        """
+        self.zero_grad()
+        if loss.requires_grad:
+            backward([loss])
+            clip_grad_norm_(self.parameters(), LONGEST)
+        for group, rate in zip(self.param_groups, rates, strict=True):
+            group["lr"] = rate
+        self.step()
 
     def flat_state(self) -> dict[str, Tensor]:
         """Return the state by names like `3.exp_avg`."""

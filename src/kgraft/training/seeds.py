@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import torch
 
@@ -21,6 +24,14 @@ def torch_stream(seed: int, *place: int, device: torch.device | str = "cpu") -> 
     """Return torch's generator that belongs to a place under a seed."""
     drawn = _sequence(seed, place).generate_state(1, np.uint64)
     return torch.Generator(device).manual_seed(int(drawn[0]))
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Let torch draw from a seed while the block runs, and go on after it as if nothing was."""
+    with torch.random.fork_rng([]):
+        torch.manual_seed(seed)
+        yield
 
 
 def _sequence(seed: int, place: tuple[int, ...]) -> np.random.SeedSequence:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,12 +48,18 @@ def _senses(
     grafted: GraftedEncoder, layer: int, knowledge: WordNetKnowledge, path: Path | None, seed: int
 ) -> Prepared:
     from kgraft.graph.annotated import a_tenth
-    from kgraft.tasks.senses import collect, example_sentences, noticed_senses, sense_sentences
+    from kgraft.tasks.senses import (
+        collect,
+        example_sentences,
+        noticed_senses,
+        sense_sentences,
+        sentences_digest,
+    )
 
     sentences = list(sense_sentences(path) if path else example_sentences(knowledge))
     rows = a_tenth(len(sentences), seed=seed)
     parts = [collect(knowledge, (sentences[n] for n in held)) for held in rows]
-    digest = hashlib.sha256(repr(sentences).encode(errors="surrogatepass")).hexdigest()[:16]
+    digest = sentences_digest(sentences)
     said = f"{len(rows[0]):,} texts with {len(parts[0]):,} marked words"
     learnt, chosen_by = (noticed_senses(grafted, layer, part) for part in parts)
     return Prepared(learnt, chosen_by, digest, f"{said}, {len(rows[1]):,} texts to choose by")

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgraft.cli.graft.texts import prepare
-from kgraft.cli.output import AsJson, GraphName, Quiet, console, print_json
+from kgraft.cli.output import AsJson, GraphName, Quiet, console, epoch_line, print_json
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
     from kgraft.graft import GraftedEncoder
-    from kgraft.training import Epoch
+
+FIGURES = ("accuracy", "perplexity")  # that are told of an epoch
 
 
 def train(
@@ -101,7 +102,7 @@ def train(
             progress=progress,
         ):
             if not quiet:
-                print(_epoch_line(epoch), file=sys.stderr)
+                print(epoch_line(epoch, epoch.losses, FIGURES), file=sys.stderr)
             told = {"epoch": epoch.number, **epoch.figures}
     if as_json:
         print_json({"out": str(out), **told})
@@ -116,14 +117,3 @@ def _host(start: Path | None, encoder: str | None) -> GraftedEncoder:
     if start is not None:
         return GraftedEncoder.from_pretrained(start)
     return GraftedEncoder(Encoder.load(encoder))
-
-
-def _epoch_line(epoch: Epoch) -> str:
-    losses = "  ".join(f"{name} {value:.3f}" for name, value in epoch.losses.items())
-    figures = "  ".join(
-        f"{name} {epoch.figures[name]:.3f}"
-        for name in ("accuracy", "perplexity")
-        if name in epoch.figures
-    )
-    best = "  (best)" if epoch.best else ""
-    return f"epoch {epoch.number}  {losses}  {figures}{best}"

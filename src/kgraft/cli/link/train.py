@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from kgraft.cli.output import AsJson, GraphName, Quiet, console, print_json
+from kgraft.cli.output import AsJson, GraphName, Quiet, console, epoch_line, print_json
 from kgraft.progress import progress_bar
 
-if TYPE_CHECKING:
-    from kgraft.training import Epoch
+FIGURES = ("weak_f1", "strong_f1")  # that are told of an epoch
 
 
 def train(
@@ -92,7 +91,7 @@ def train(
             progress=progress,
         ):
             if not quiet:
-                print(_epoch_line(epoch), file=sys.stderr)
+                print(epoch_line(epoch, ["loss"], FIGURES), file=sys.stderr)
             told = {"epoch": epoch.number, **epoch.figures}
     if as_json:
         print_json({"out": str(out), **told})
@@ -100,13 +99,3 @@ def train(
         console().print(
             f"[green]{out}[/]: use it with  kgraft link TEXT --graph {graph} --model {out}"
         )
-
-
-def _epoch_line(epoch: Epoch) -> str:
-    figures = "  ".join(
-        f"{name.replace('_', ' ')} {epoch.figures[name]:.3f}"
-        for name in ("weak_f1", "strong_f1")
-        if name in epoch.figures
-    )
-    best = "  (best)" if epoch.best else ""
-    return f"epoch {epoch.number}  loss {epoch.losses['loss']:.3f}  {figures}{best}"
