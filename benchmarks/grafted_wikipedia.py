@@ -35,8 +35,8 @@ SETTINGS = GraftSettings(
 )  # fmt: skip
 
 
-def wikipedia_knowledge(data: Path) -> GraphKnowledge:
-    """Return the knowledge of the graph, made if it is not there."""
+def wikipedia_knowledge(data: Path, *, hidden: str | None = None) -> GraphKnowledge:
+    """Return the knowledge of the graph, made if it is not there; see `open_knowledge`."""
     folder = WORK / "wikidata-held-out"
     if not folder.exists():
         whole = wikidata(data)
@@ -46,7 +46,7 @@ def wikipedia_knowledge(data: Path) -> GraphKnowledge:
             apart |= {frozenset((h, t)) for h, _, t in (line.split("\t") for line in lines[1:])}
         known = named_triples(whole)
         whole.without(folder, triples=[x for x in known if frozenset((x[0], x[2])) in apart])
-    return open_knowledge(folder)
+    return open_knowledge(folder, hidden=hidden)
 
 
 def named_triples(graph: Graph, rows: np.ndarray | None = None) -> list[tuple[str, str, str]]:

@@ -7,6 +7,7 @@ import pytest
 from tests.graft.conftest import graph, host_folder  # noqa: F401
 from tests.graft.senses import tiny_wordnet
 from tests.graft.test_train import examples
+from tests.graft.tiny import build
 from typer.testing import CliRunner
 
 from kgraft.cli import app
@@ -78,6 +79,27 @@ def test_word_senses_by_the_same_command(tmp_path, host_folder, given, monkeypat
     assert "marked words" in done.stderr
     if given:
         assert "18 texts with 18 marked words, 2 texts to choose by" in done.stderr
+
+
+def test_facts_are_recalled(folder, graph, host_folder):  # noqa: F811
+    done = run("train", graph.folder, "--expect", "--encoder", host_folder, "--linker-epochs", 1,
+               "--epochs", 1, "--out", folder / "recalls")  # fmt: skip
+    assert "21 facts with a hidden word, 2 to choose by" in done.stderr
+    done = run("explain", folder / "recalls", "Paris is the capital of [MASK] .")
+    assert "[MASK]" in done.stdout
+    assert "France" in done.stdout
+    done = run("eval", "facts", "--model", folder / "recalls", "--data", graph.folder, "--json")
+    assert set(json.loads(done.stdout)) >= {"on", "off", "difference"}
+
+
+def test_no_fact_to_recall(folder, tmp_path, host_folder):  # noqa: F811
+    ends = [{"id": "a"}, {"id": "b", "label": "Xanaduland"}]
+    made = build(tmp_path / "long", [("a", "r", "b")], ends, None)
+    words = ["graft", "train", made.folder, "--expect", "--encoder", host_folder]
+    done = CliRunner().invoke(app, [*map(str, words), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert "no fact of this graph has an object of one word to recall" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_look_inside(folder):

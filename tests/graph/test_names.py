@@ -182,3 +182,43 @@ def test_other_names_stand_among_those_found(graph, texts, data):
     for row, place in enumerate(spans(both)):
         before = [entities(found, n) for n, other in enumerate(spans(found)) if other == place]
         assert entities(both, row) == (before[0] if before else [more[place]])
+
+
+def test_other_names_may_mean_several(graph):
+    found = Names(graph).find(["Paris and more"])
+    both = found.also(
+        np.array([6, 10]), np.array([9, 14]), np.array([5, 3, 4]),
+        np.array([0.5, 0.3, 0.2], np.float32), np.array([0, 3]),
+    )  # fmt: skip
+    assert spans(both) == [(0, 5), (6, 9), (10, 14)]
+    assert [entities(both, row) for row in (1, 2)] == [[], [5, 3, 4]]
+    assert both.prior[-3:].tolist() == pytest.approx([0.5, 0.3, 0.2])
+
+
+@given(texts=TEXTS, data=st.data())
+@some
+def test_names_apart_from_some_spans(graph, texts, data):
+    found = Names(graph).find(texts)
+    cuts = data.draw(st.lists(st.integers(0, int(found.bounds[-1]) + 3), max_size=8, unique=True))
+    cuts = sorted(cuts)[: len(cuts) // 2 * 2]
+    taken = list(zip(cuts[::2], cuts[1::2], strict=True))
+    rest = found.apart(*np.array(taken, np.int64).reshape(-1, 2).T)
+    rows = [n for n, (a, b) in enumerate(spans(found)) if all(b <= c or d <= a for c, d in taken)]
+    assert spans(rest) == [spans(found)[row] for row in rows]
+    assert [entities(rest, n) for n in range(len(rest))] == [entities(found, row) for row in rows]
+
+
+@given(texts=TEXTS, data=st.data())
+@some
+def test_names_with_some_candidates(graph, texts, data):
+    found = Names(graph).find(texts)
+    size = len(found.entity)
+    kept = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), bool)
+    rest = found.only(kept)
+    assert spans(rest) == spans(found)
+    for row in range(len(found)):
+        held = slice(*found.candidates[row : row + 2])
+        assert entities(rest, row) == found.entity[held][kept[held]].tolist()
+        weights = found.prior[held][kept[held]]
+        mine = rest.prior[slice(*rest.candidates[row : row + 2])]
+        assert mine.tolist() == pytest.approx((weights / weights.sum()).tolist())

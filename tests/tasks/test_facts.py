@@ -3,9 +3,15 @@
 import numpy as np
 import pytest
 import torch
+from tests.graft.conftest import SETTINGS, DrawnVectors
 
+from kgraft.graft import GraftedEncoder, GraftSettings
+from kgraft.graft.expecting import ExpectingKnowledge
+from kgraft.graft.mentions import NIL
+from kgraft.graft.trainee import GraftTrainee
 from kgraft.tasks import clozes, reciprocal_ranks
-from kgraft.tasks.facts import object_tokens
+from kgraft.tasks.facts import noticed_clozes, object_tokens
+from kgraft.text import Encoder
 from kgraft.text.masked import MaskedHead
 
 
@@ -56,3 +62,50 @@ def test_some_of_the_facts(asked):
     assert some.word.tolist() == asked.word[1:2].tolist()
     assert some.triple.tolist() == asked.triple[1:2].tolist()
     assert len(some.others) == 1
+
+
+@pytest.fixture
+def expecting(host_folder, graph):
+    host = Encoder.load(host_folder, device="cpu", max_length=64)
+    knowledge = ExpectingKnowledge(graph, DrawnVectors(graph))
+    return GraftedEncoder(host, {2: knowledge}, settings={2: SETTINGS})
+
+
+def test_the_hidden_word_of_a_fact_is_known(expecting, asked):
+    windows = noticed_clozes(expecting, 2, asked, forgotten=0.0)
+    batch = windows.mentions(np.arange(len(windows)))[2]
+    rows, spans = (batch.known >= 0).nonzero(as_tuple=True)
+    assert rows.tolist() == list(range(len(asked)))
+    place = batch.known[rows, spans]
+    assert batch.entity[rows, spans, place].tolist() == asked.entity.tolist()
+    ids, _ = windows.padded(np.arange(len(windows)))
+    column = (ids == expecting.tokenizer.mask_token_id).argmax(1)
+    assert batch.first[rows, spans].tolist() == column.tolist()
+    assert windows.hidden.tolist() == asked.word.tolist()
+
+
+def test_a_forgotten_fact_is_not_expected(expecting, asked):
+    windows = noticed_clozes(expecting, 2, asked, forgotten=1.0)
+    batch = windows.mentions(np.arange(len(windows)))[2]
+    rows, spans = (batch.known == NIL).nonzero(as_tuple=True)
+    assert rows.tolist() == list(range(len(asked)))
+    expected = batch.entity[rows, spans].tolist()
+    assert not any(e in held for e, held in zip(asked.entity.tolist(), expected, strict=True))
+
+
+def test_facts_are_learnt(expecting, asked):
+    windows = noticed_clozes(expecting, 2, asked, forgotten=0.0)
+    head = MaskedHead.of(expecting)
+    settings = GraftSettings(
+        linker_epochs=0, epochs=90, masked=1.0, graft_rate=1e-2, above_rate=1e-3, host_rate=1e-3,
+        head_rate=1e-2, loss="likelihood",
+    )  # fmt: skip
+    made = GraftTrainee(expecting, head, windows, windows, settings)
+    before = made.validate()
+    losses = made.step(made.batches(0)[0], 0)
+    assert set(losses) == {"loss", "words", "links.2"}
+    for place in range(1, 90):
+        losses = made.step(made.batches(place)[0], place)
+    after = made.validate()
+    assert after["perplexity"] < before["perplexity"] / 10
+    assert after["accuracy"] > before["accuracy"]

@@ -3,6 +3,7 @@
 from kgraft.graft.attach import attach, detach, grafts_of, knowledge_off, looking
 from kgraft.graft.attention import AttentionSettings, KnowledgeAttention
 from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
+from kgraft.graft.expecting import ExpectingKnowledge
 from kgraft.graft.explain import Explanation, explain
 from kgraft.graft.injection import EntityInjection, InjectionSettings, RelationInjection
 from kgraft.graft.kinds import KINDS
@@ -19,6 +20,7 @@ __all__ = [
     "KINDS",
     "AttentionSettings",
     "EntityInjection",
+    "ExpectingKnowledge",
     "Explanation",
     "GraftSettings",
     "GraftedEncoder",

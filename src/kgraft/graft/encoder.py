@@ -29,6 +29,7 @@ class NoticedWindows(Windows):
 
     noticed: Mapping[int, Noticed]
     follows: np.ndarray | None = None  # (W,) what is known of the second half, see `next_sentence`
+    hidden: np.ndarray | None = None  # (W,) the token for which the mask token stands already
 
     @classmethod
     def of(cls, windows: Windows, noticed: Mapping[int, Noticed]) -> Self:

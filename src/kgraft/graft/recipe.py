@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kgraft.errors import BadInput
+from kgraft.graft.expecting import ExpectingKnowledge
 from kgraft.graft.knowledge import GraphKnowledge
 from kgraft.graft.wordnet import SENSES, PartOfSpeech, WordNetKnowledge
 from kgraft.graph import Graph
@@ -25,6 +26,7 @@ def open_knowledge(
     graph: str | Path,
     tables: Sequence[str | Path] = (),
     *,
+    hidden: str | None = None,
     progress: Progress | None = None,
 ) -> GraphKnowledge:
     """Return the knowledge of a graph: its texts, names, what is around, and trained tables.
@@ -32,7 +34,8 @@ def open_knowledge(
     An entity's vector is that of its description, that of its name in the words of the default
     encoder, and the mean name of its neighbours, side by side. A graph of word senses, as `kgraft
     graph import` makes it of WordNet, is looked up by lemmas; its vectors are those of glosses, the
-    mean of the glosses around, and the part of speech.
+    mean of the glosses around, and the part of speech. With the sign of a `hidden` word, such as
+    [MASK], what the graph says of a text's entities is expected where the sign stands.
     """
     opened = Graph.open(graph)
     text = TextVectors(opened)
@@ -45,8 +48,12 @@ def open_knowledge(
         words = WordVectors(opened, text.encoder)
         parts += [words, NeighbourVectors(words)]
     parts += [TableVectors.open(path, opened) for path in tables]
-    kind = WordNetKnowledge if senses else GraphKnowledge
-    knowledge = kind(opened, CombinedVectors(parts))
+    vectors = CombinedVectors(parts)
+    knowledge: GraphKnowledge
+    if hidden is not None:
+        knowledge = ExpectingKnowledge(opened, vectors, hidden=hidden)
+    else:
+        knowledge = (WordNetKnowledge if senses else GraphKnowledge)(opened, vectors)
     knowledge.recipe = {"graph": str(graph), "tables": [str(path) for path in tables]}
     return knowledge
 
@@ -59,4 +66,4 @@ def from_recipe(told: dict[str, Any]) -> GraphKnowledge:
         raise BadInput(
             f"how to make the knowledge of {name} is not told", remedy="pass it yourself"
         )
-    return open_knowledge(recipe["graph"], recipe["tables"])
+    return open_knowledge(recipe["graph"], recipe["tables"], hidden=told.get("hidden"))

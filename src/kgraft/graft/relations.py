@@ -21,7 +21,7 @@ class Relations:
         relation = np.concatenate([triples.relation, triples.relation])
         order = np.argsort(pairs, kind="stable")
         self._pairs, self._relation = pairs[order], relation[order].astype(np.int64)
-        self._vectors, self.size = vectors, vectors.shape[1]
+        self.vectors, self.size = vectors, vectors.shape[1]
 
     def between(self, entity: Tensor) -> Tensor:
         """Return, for the entities (B, M) of texts, -1 where none is known, the sum of the vectors.
@@ -36,7 +36,7 @@ class Relations:
         bounds = (np.searchsorted(self._pairs, asked, side=side) for side in ("left", "right"))
         pair, place = expand(*bounds)
         owner = torch.from_numpy(row[pair] // count)  # of (B, M)
-        found = self._vectors[torch.from_numpy(self._relation[place])]
+        found = self.vectors[torch.from_numpy(self._relation[place])]
         summed = torch.zeros(batch * count, self.size).index_add_(0, owner, found)
         return summed.view(batch, count, self.size).to(entity.device)
 

@@ -140,21 +140,42 @@ class GraftTrainee:
 
     def _losses(self, batch: Batch, drawn: torch.Generator) -> dict[str, Tensor]:
         ids, mask, mentions = read_batch(self.texts, batch.windows)
-        if batch.masked:
-            told = bool(torch.rand((), generator=drawn) < self.settings.told)
-            masked = self.mask(ids, drawn, shares=self._shares(ids, mentions, drawn, told=told))
-            shown = self._hidden(mentions, masked, drawn, told=told)
-            hidden, _ = self._read(masked.ids, mask, shown)
-            losses = {"words": self.head.loss(hidden, masked, self.encoder.words)}
-            if self.texts.follows is not None:
-                follows = torch.from_numpy(self.texts.follows[batch.windows])
-                losses["next"] = self.next.loss(hidden, follows)
-            return losses
-        _, scores = self._read(ids, mask, mentions)
+        if not batch.masked:
+            _, scores = self._read(ids, mask, mentions)
+            return self._links(scores, mentions)
+        told = bool(torch.rand((), generator=drawn) < self.settings.told)
+        shares = self._shares(ids, mentions, drawn, told=told)
+        masked = self._masked(self.texts, batch.windows, ids, drawn, shares)
+        shown = self._hidden(mentions, masked, drawn, told=told)
+        hidden, scores = self._read(masked.ids, mask, shown)
+        losses = {"words": self.head.loss(hidden, masked, self.encoder.words)}
+        if self.texts.follows is not None:
+            follows = torch.from_numpy(self.texts.follows[batch.windows])
+            losses["next"] = self.next.loss(hidden, follows)
+        if self.texts.hidden is not None:
+            losses |= self._links(scores, mentions)
+        return losses
+
+    def _links(self, scores: dict[int, Tensor], mentions: dict[int, Mentions]) -> dict[str, Tensor]:
+        """Return how far the linkers are from what is marked."""
         return {
             f"links.{layer}": self._linking_loss(layer)(scores[layer], mentions[layer].known)
             for layer in scores
         }
+
+    def _masked(
+        self,
+        texts: NoticedWindows,
+        windows: np.ndarray,
+        ids: Tensor,
+        drawn: torch.Generator,
+        shares: Tensor | None = None,
+    ) -> Masked:
+        """Hide tokens of windows, or ask for those that are hidden already."""
+        if texts.hidden is None:
+            return self.mask(ids, drawn, shares=shares)
+        chosen = ids == self.mask.mask
+        return Masked(ids, chosen, torch.from_numpy(texts.hidden[windows])[chosen.nonzero()[:, 0]])
 
     def _shares(
         self, ids: Tensor, mentions: dict[int, Mentions], drawn: torch.Generator, *, told: bool
@@ -213,7 +234,7 @@ class GraftTrainee:
                 known = gold >= 0
                 right += int(torch.eq(found[known].argmax(-1), gold[known]).sum())
                 links += int(known.sum())
-            masked = self.mask(ids, drawn)
+            masked = self._masked(self.valid, windows, ids, drawn)
             hidden, _ = self._read(masked.ids, mask, self._hidden(mentions, masked, drawn))
             loss += self.head.loss(hidden, masked, self.encoder.words).item() * len(masked.target)
             words += len(masked.target)

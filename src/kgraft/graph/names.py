@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,21 +54,60 @@ class Named:
         row = np.minimum(np.searchsorted(here, asked), len(here) - 1)
         return np.where(here[row] == asked, row, -1)
 
-    def also(self, start: np.ndarray, end: np.ndarray, entity: np.ndarray) -> Named:
-        """Return these names and others, spans of positions that mean one entity each."""
-        more = np.arange(len(start) + 1) + len(self.entity)
+    def also(
+        self,
+        start: np.ndarray,
+        end: np.ndarray,
+        entity: np.ndarray,
+        prior: np.ndarray | None = None,
+        sizes: np.ndarray | None = None,
+    ) -> Named:
+        """Return these names and others, spans of positions with `sizes` candidates each.
+
+        Without sizes each means one entity for sure.
+        """
+        sizes = np.ones(len(start), np.int64) if sizes is None else sizes
+        prior = np.ones(len(entity), np.float32) if prior is None else prior
+        more = np.append(0, np.cumsum(sizes)) + len(self.entity)
         first, last = (
             np.concatenate([self.candidates[side], more[side]])
             for side in (slice(None, -1), slice(1, None))
         )
         start, end = np.append(self.start, start), np.append(self.end, end)
         order = np.lexsort((end, start))
-        _, taken = expand(first[order], last[order])
-        entity = np.append(self.entity, entity)[taken]
-        prior = np.append(self.prior, np.ones(len(more) - 1, np.float32))[taken]
-        bounds = np.append(0, np.cumsum((last - first)[order]))
-        words = (self.word_starts, self.word_ends)
-        return Named(self.bounds, *words, start[order], end[order], bounds, entity, prior)
+        whole = (np.append(self.entity, entity), np.append(self.prior, prior))
+        return self._with(start[order], end[order], first[order], last[order], *whole)
+
+    def apart(self, start: np.ndarray, end: np.ndarray) -> Named:
+        """Return the names that do not overlap any of some spans of positions, in order."""
+        after = np.searchsorted(end, self.start, side="right")  # the first that ends behind it
+        begins = np.append(start, self.bounds[-1])[after]
+        rows = np.flatnonzero(begins >= self.end)
+        first, last = self.candidates[:-1][rows], self.candidates[1:][rows]
+        return self._with(self.start[rows], self.end[rows], first, last, self.entity, self.prior)
+
+    def only(self, kept: np.ndarray) -> Named:
+        """Return the names with some of their candidates, a mask (C,); their priors add up to 1."""
+        entity, prior = self.entity[kept], self.prior[kept]
+        candidates = np.append(0, np.cumsum(kept))[self.candidates]
+        name = np.repeat(np.arange(len(self)), np.diff(candidates))
+        total = np.bincount(name, prior, minlength=len(self))
+        prior = (prior / total[name]).astype(np.float32)
+        return replace(self, candidates=candidates, entity=entity, prior=prior)
+
+    def _with(
+        self,
+        start: np.ndarray,
+        end: np.ndarray,
+        first: np.ndarray,
+        last: np.ndarray,
+        entity: np.ndarray,
+        prior: np.ndarray,
+    ) -> Named:
+        """Return other names of the same texts: name m has the candidates first[m] to last[m]."""
+        _, taken = expand(first, last)
+        bounds, words = np.append(0, np.cumsum(last - first)), (self.word_starts, self.word_ends)
+        return Named(self.bounds, *words, start, end, bounds, entity[taken], prior[taken])
 
 
 def _key(start: np.ndarray, end: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from kgraft.tasks.classify import Classifier, ClassSettings, ClassTrainee, Ready
 from kgraft.tasks.evaluate import CLASS_TASKS, TASKS, evaluate, evaluate_plain
 from kgraft.tasks.examples import ClassTask, Examples
-from kgraft.tasks.facts import Clozes, clozes, reciprocal_ranks
+from kgraft.tasks.facts import Clozes, clozes, noticed_clozes, reciprocal_ranks
 from kgraft.tasks.perplexity import perplexity_counts
 from kgraft.tasks.relations import SEMEVAL
 from kgraft.tasks.senses import (
@@ -36,6 +36,7 @@ __all__ = [
     "evaluate",
     "evaluate_plain",
     "first_senses",
+    "noticed_clozes",
     "noticed_senses",
     "perplexity_counts",
     "read_senses",

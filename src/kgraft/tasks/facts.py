@@ -8,16 +8,23 @@ subject and relation are left out of the ranking.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from kgraft.graft import GraftedEncoder, NoticedWindows
+from kgraft.graft.mentions import NIL, UNKNOWN
+from kgraft.graft.noticed import Noticed
 from kgraft.graph import Graph, TripleArrays
+from kgraft.graph.names import Named
 from kgraft.graph.say import OBJECT, SUBJECT, templates
 from kgraft.text import Encoder, length_batches
 from kgraft.text.masked import MaskedHead
+
+FORGOTTEN = 0.3  # share of the facts learnt from that the graph seems to lack
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,7 @@ class Clozes:
     word: np.ndarray  # (N,) the token that is hidden
     others: list[np.ndarray]  # tokens of other right objects
     triple: np.ndarray  # (N,) row of the fact among the triples it was made of
+    entity: np.ndarray  # (N,) its object
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -36,32 +44,47 @@ class Clozes:
         """Return some of the facts."""
         chosen = rows.tolist()
         texts, others = [self.texts[n] for n in chosen], [self.others[n] for n in chosen]
-        return Clozes(texts, self.word[rows], others, self.triple[rows])
+        return Clozes(texts, self.word[rows], others, self.triple[rows], self.entity[rows])
+
+    def digest(self) -> str:
+        """Return a name for these facts: other ones have another."""
+        digest = hashlib.sha256("\n".join(self.texts).encode(errors="surrogatepass"))
+        digest.update(self.word.tobytes())
+        return digest.hexdigest()[:16]
 
 
-def clozes(encoder: Encoder, graph: Graph, triples: TripleArrays, known: TripleArrays) -> Clozes:
+def clozes(
+    encoder: Encoder,
+    graph: Graph,
+    triples: TripleArrays,
+    known: TripleArrays,
+    *,
+    others: Mapping[str, str] | None = None,
+) -> Clozes:
     """Say facts in words whose object is one token.
 
-    `known` are all right facts, whose objects do not count as wrong.
+    `known` are all right facts, whose objects do not count as wrong; `others` are templates by the
+    id of the relation, that come before the graph's own.
     """
     token = object_tokens(encoder, graph)
     labels = graph.entities["label"].to_pylist()
-    said = templates(graph)
+    said = templates(graph, others)
     mask = encoder.tokenizer.mask_token
     right: dict[tuple[int, int], list[int]] = {}
     for head, relation, tail in zip(*_columns(known), strict=True):
         if token[tail] >= 0:
             right.setdefault((head, relation), []).append(int(token[tail]))
-    texts, words, others, rows = [], [], [], []
+    texts, words, rivals, rows = [], [], [], []
     for row, (head, relation, tail) in enumerate(zip(*_columns(triples), strict=True)):
         if token[tail] < 0 or not labels[head]:
             continue
         texts.append(said[relation].replace(SUBJECT, labels[head]).replace(OBJECT, mask))
         words.append(token[tail])
         also = np.array(right.get((head, relation), []), np.int64)
-        others.append(also[also != token[tail]])
+        rivals.append(also[also != token[tail]])
         rows.append(row)
-    return Clozes(texts, np.array(words, np.int64), others, np.array(rows, np.int64))
+    chosen = np.array(rows, np.int64)
+    return Clozes(texts, np.array(words, np.int64), rivals, chosen, triples.tail[chosen])
 
 
 def _columns(triples: TripleArrays) -> tuple[list[int], list[int], list[int]]:
@@ -77,20 +100,55 @@ def object_tokens(encoder: Encoder, graph: Graph) -> np.ndarray:
     return np.where(size == 1, first, -1).astype(np.int64)
 
 
+def noticed_clozes(
+    encoder: GraftedEncoder,
+    layer: int,
+    asked: Clozes,
+    *,
+    forgotten: float = FORGOTTEN,
+    seed: int = 0,
+) -> NoticedWindows:
+    """Cut clozes of a graph's facts into windows to learn from: the hidden words are known.
+
+    So is what they mean to the knowledge after `layer`, which is of the same graph. It does not
+    expect the right object of some, a share `forgotten`, as if the graph lacked that fact.
+    """
+    windows = encoder.plain_windows(asked.texts)
+    noticed = {}
+    for number, knowledge in encoder.grafts.knowledge.items():
+        named, gold = knowledge.find(asked.texts), None
+        if number == layer:
+            gold = _meant(named, asked, encoder.tokenizer.mask_token)
+            lost = np.random.default_rng(seed).random(len(named)) < forgotten
+            owner = np.repeat(np.arange(len(named)), np.diff(named.candidates))
+            named = named.only(~lost[owner] | (named.entity != gold[owner]))
+            gold = np.where(lost & (gold >= 0), NIL, gold)
+        noticed[number] = Noticed.of(windows, named, gold=gold)
+    return replace(NoticedWindows.of(windows, noticed), hidden=asked.word[windows.text])
+
+
+def _meant(named: Named, asked: Clozes, sign: str) -> np.ndarray:
+    """Return what each name means: UNKNOWN but where it stands for a hidden word."""
+    place = np.array([text.index(sign) for text in asked.texts], np.int64)
+    start = named.bounds[:-1] + place
+    row = named.rows(start, start + len(sign))
+    gold = np.full(len(named), UNKNOWN)
+    gold[row[row >= 0]] = asked.entity[row >= 0]
+    return gold
+
+
 @torch.no_grad()
 def reciprocal_ranks(
     encoder: GraftedEncoder, head: MaskedHead, asked: Clozes, *, knowing: bool = True
 ) -> np.ndarray:
     """Return 1 over the rank of each hidden word, and 1: the counts of an MRR, (N, 2)."""
-    windows = encoder.windows(asked.texts)
-    assert isinstance(windows, NoticedWindows)
+    windows = encoder.windows(asked.texts) if knowing else encoder.plain_windows(asked.texts)
     mask_token = encoder.tokenizer.mask_token_id
     encoder.model.eval()
     counts = np.stack([np.zeros(len(asked)), np.ones(len(asked))], axis=1)
     for numbers in length_batches(windows.lengths, 4096):
         ids, mask = map(torch.from_numpy, windows.padded(numbers))
-        beside = encoder.beside(windows, numbers) if knowing else {}
-        read = encoder.read(ids, mask, **beside)
+        read = encoder.read(ids, mask, **encoder.beside(windows, numbers))
         column = (ids == mask_token).int().argmax(1)
         logits = head(read[torch.arange(len(ids)), column], encoder.words)
         fact = windows.text[numbers]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kgraft.graph.annotated import Annotated
 
 COUNT = 4000  # texts made from the graph where none are given
+FACTS = 16_000  # of those with a hidden word
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,10 @@ def prepare(
     grafted: GraftedEncoder, layer: int, knowledge: GraphKnowledge, path: Path | None, seed: int
 ) -> Prepared:
     """Read the texts of a file, or make some from the graph; a tenth is to choose by."""
-    from kgraft.graft import WordNetKnowledge
+    from kgraft.graft import ExpectingKnowledge, WordNetKnowledge
 
+    if isinstance(knowledge, ExpectingKnowledge) and path is None:
+        return _clozes(grafted, layer, knowledge.graph, seed)
     if isinstance(knowledge, WordNetKnowledge) and (path is None or _tells_senses(path)):
         return _senses(grafted, layer, knowledge, path, seed)
     return _annotated(grafted, layer, knowledge, path, seed)
@@ -63,6 +66,29 @@ def _senses(
     said = f"{len(rows[0]):,} texts with {len(parts[0]):,} marked words"
     learnt, chosen_by = (noticed_senses(grafted, layer, part) for part in parts)
     return Prepared(learnt, chosen_by, digest, f"{said}, {len(rows[1]):,} texts to choose by")
+
+
+def _clozes(grafted: GraftedEncoder, layer: int, graph: Graph, seed: int) -> Prepared:
+    import numpy as np
+
+    from kgraft.errors import BadInput
+    from kgraft.graph.annotated import a_tenth
+    from kgraft.tasks import clozes, noticed_clozes
+
+    order = np.random.default_rng(seed).permutation(len(graph.triples))
+    whole = clozes(grafted, graph, graph.triples.take(order), graph.triples)
+    if not len(whole):
+        raise BadInput(
+            "no fact of this graph has an object of one word to recall",
+            remedy="leave --expect out, or give a graph with labels that the encoder knows",
+        )
+    whole = whole.part(np.arange(min(len(whole), FACTS)))
+    rows = a_tenth(len(whole), seed=seed)
+    learnt, chosen_by = (
+        noticed_clozes(grafted, layer, whole.part(held), seed=seed) for held in rows
+    )
+    said = f"{len(rows[0]):,} facts with a hidden word, {len(rows[1]):,} to choose by"
+    return Prepared(learnt, chosen_by, whole.digest(), said)
 
 
 def _annotated(

@@ -34,6 +34,13 @@ def train(
     vectors: Annotated[
         list[Path] | None, typer.Option(help="Folders of 'kgraft embed train', to know facts by.")
     ] = None,
+    expect: Annotated[
+        bool,
+        typer.Option(
+            "--expect",
+            help="Recall facts: where a word is hidden, expect what the graph says of the others.",
+        ),
+    ] = False,
     start: Annotated[
         Path | None, typer.Option(help="A graft to add this one to, at another layer.")
     ] = None,
@@ -70,6 +77,8 @@ def train(
       kgraft graft train my-graph --texts marked.jsonl --out grafted
 
       kgraft graft train wordnet --start grafted --layer 6 --out both
+
+      kgraft graft train world --expect --out recalls
     """
     from kgraft.graft import GraftSettings, attach, open_knowledge, train_graft
     from kgraft.graft.attach import layers_of
@@ -80,8 +89,9 @@ def train(
     )
     told: dict[str, float] = {}
     with progress_bar(quiet) as progress:
-        knowledge = open_knowledge(graph, vectors or (), progress=progress)
         grafted = _host(start, encoder)
+        hidden = grafted.tokenizer.mask_token if expect else None
+        knowledge = open_knowledge(graph, vectors or (), hidden=hidden, progress=progress)
         after = layer or len(layers_of(grafted.model)) - 1
         attach(grafted.model, {after: knowledge}, kind=kind, seed=seed)  # type: ignore[arg-type]
         ready = prepare(grafted, after, knowledge, texts, seed)
