@@ -21,6 +21,7 @@ from kgraft.graft.kinds import KINDS, Kind
 from kgraft.graft.knowledge import Knowledge
 from kgraft.graft.mentions import Looked, Mentions
 from kgraft.graft.saving import digests, save_grafts
+from kgraft.text.layers import layers_of
 from kgraft.training.seeds import seeded
 
 Host = TypeVar("Host", bound=PreTrainedModel)
@@ -197,18 +198,6 @@ def grafts_of(host: PreTrainedModel) -> Grafts:
     if not isinstance(grafts, Grafts):
         raise BadInput("nothing is grafted onto this encoder", remedy="attach(model, {5: …})")
     return grafts
-
-
-def layers_of(host: PreTrainedModel) -> nn.ModuleList:
-    """Return the layers of an encoder of any family."""
-    count = int(host.config.num_hidden_layers)
-    for module in host.modules():
-        if isinstance(module, nn.ModuleList) and len(module) == count:
-            return module
-    raise BadInput(
-        f"{type(host).__name__} has no list of {count} layers to graft between",
-        remedy="choose an encoder like BERT, RoBERTa, DistilBERT, MPNet or ELECTRA",
-    )
 
 
 def freeze_bottom(host: PreTrainedModel, layers: int) -> None:

@@ -10,13 +10,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from kgraft.graft.attach import layers_of, looking
+from kgraft.graft.attach import looking
 from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
 from kgraft.graft.losses import likelihood_loss, margin_loss
 from kgraft.graft.mentions import Mentions
 from kgraft.graft.next_sentence import NextHead
 from kgraft.graft.settings import GraftSettings
 from kgraft.text import length_batches
+from kgraft.text.layers import layers_of
 from kgraft.text.masked import Masked, MaskedHead, TokenMask
 from kgraft.training import stream, torch_stream
 from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up

@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from torch.autograd import backward
 from torch.nn.utils import clip_grad_norm_
 
+from kgraft.training.processes import Processes
+
 LONGEST = 1.0  # a gradient over all parameters, at most
 
 
@@ -35,18 +37,35 @@ class Adam(torch.optim.AdamW):
         """Return all parameters, group after group."""
         return [parameter for group in self.param_groups for parameter in group["params"]]
 
-    def update(self, loss: Tensor, rates: Sequence[float]) -> None:
+    def update(
+        self, loss: Tensor, rates: Sequence[float], processes: Processes | None = None
+    ) -> None:
         """Move the parameters once against a loss, each group at its rate.
 
-        Parameters that the loss does not reach stay; the gradient is cut to the length 1.
+        Parameters that the loss does not reach stay; the gradient is cut to the length 1. Several
+        processes move by the mean of their gradients, all alike.
         """
         self.zero_grad()
         if loss.requires_grad:
             backward([loss])
+        if processes is not None and processes.count > 1:
+            self._share(processes)
+        if loss.requires_grad:
             clip_grad_norm_(self.parameters(), LONGEST)
         for group, rate in zip(self.param_groups, rates, strict=True):
             group["lr"] = rate
         self.step()
+
+    def _share(self, processes: Processes) -> None:
+        """Replace the gradients by their means over the processes, in one exchange."""
+        held = self.parameters()
+        flat = torch.cat(
+            [(torch.zeros_like(p) if p.grad is None else p.grad).flatten() for p in held]
+        )
+        processes.sum_(flat).div_(processes.count)
+        sizes = [parameter.numel() for parameter in held]
+        for parameter, part in zip(held, torch.split(flat, sizes), strict=True):
+            parameter.grad = part.view_as(parameter).clone()
 
     def flat_state(self) -> dict[str, Tensor]:
         """Return the state by names like `3.exp_avg`."""

@@ -81,7 +81,7 @@ def train(
       kgraft graft train world --expect --out recalls
     """
     from kgraft.graft import GraftSettings, attach, open_knowledge, train_graft
-    from kgraft.graft.attach import layers_of
+    from kgraft.text.layers import layers_of
     from kgraft.text.masked import MaskedHead
 
     settings = GraftSettings(seed=seed).changed(

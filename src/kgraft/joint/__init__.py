@@ -1,0 +1,25 @@
+"""JAKET: a knowledge module and a language module that feed each other, pre-trained together."""
+
+from kgraft.joint.descriptions import Descriptions
+from kgraft.joint.heads import Heads
+from kgraft.joint.language import Language
+from kgraft.joint.model import JointModel
+from kgraft.joint.pretrain import pretrain
+from kgraft.joint.saving import load_joint, open_memory
+from kgraft.joint.settings import JointConfig, PretrainSettings, Weights
+from kgraft.joint.texts import LinkedBatch, LinkedWindows
+
+__all__ = [
+    "Descriptions",
+    "Heads",
+    "JointConfig",
+    "JointModel",
+    "Language",
+    "LinkedBatch",
+    "LinkedWindows",
+    "PretrainSettings",
+    "Weights",
+    "load_joint",
+    "open_memory",
+    "pretrain",
+]

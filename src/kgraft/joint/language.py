@@ -1,0 +1,86 @@
+"""The language module: an encoder cut in two, with knowledge merged in at the cut.
+
+Z  = LM1(text)                             the layers up to the cut
+Z' = LayerNorm(Z + E)                      E is an entity's vector at the tokens of its mentions,
+                                           nothing elsewhere
+LM = LM2(Z')                               the layers above
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from kgraft.errors import BadInput
+from kgraft.text import Encoder
+from kgraft.text.layers import layers_of
+
+
+class Language(nn.Module):
+    """An encoder of any family, cut after one of its layers (counted from 1)."""
+
+    def __init__(self, encoder: Encoder, cut: int | None = None) -> None:
+        super().__init__()
+        layers = layers_of(encoder.model)
+        self.cut = len(layers) // 2 if cut is None else cut
+        if not 1 <= self.cut < len(layers):
+            remedy = f"choose 1 to {len(layers) - 1}, so that both halves have layers"
+            raise BadInput(f"the encoder cannot be cut after layer {self.cut}", remedy=remedy)
+        self.encoder, self.model = encoder, encoder.model
+        self.norm = nn.LayerNorm(encoder.dimension).to(encoder.device)
+
+    @torch.no_grad()
+    def begin_alike(self, below: Tensor) -> None:
+        """Let the merging norm start as good as silent, given some Z (n, F) of LM1."""
+        self.norm.weight.fill_(float(below.std(-1, correction=0).mean()))
+        self.norm.bias.fill_(float(below.mean(-1).mean()))
+
+    def lower(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Return Z (B, L, F) of tokens and their mask (B, L); the upper layers do no work."""
+        try:
+            with self._after_cut(_stop):
+                self.encoder.read(ids, mask)
+        except _CutError as cut:
+            return cut.hidden.to(ids.device)
+        raise AssertionError("no layer was read")
+
+    def forward(self, ids: Tensor, mask: Tensor, known: Tensor | None = None) -> Tensor:
+        """Return LM (B, L, F); `known` is E (B, L, F), None where nothing is known."""
+
+        def merge(hidden: Tensor) -> Tensor:
+            merged: Tensor = self.norm(hidden if known is None else hidden + known.to(hidden))
+            return merged
+
+        with self._after_cut(merge):
+            return self.encoder.read(ids, mask)
+
+    @contextmanager
+    def _after_cut(self, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
+        """Let what LM1 gives out be changed before LM2 reads it."""
+
+        def hook(_: nn.Module, __: object, output: Any) -> Any:  # noqa: ANN401
+            if isinstance(output, Tensor):
+                return change(output)
+            return (change(output[0]), *output[1:])
+
+        handle = layers_of(self.model)[self.cut - 1].register_forward_hook(hook)
+        try:
+            yield
+        finally:
+            handle.remove()
+
+
+class _CutError(Exception):
+    """Carries Z out of an encoder that need not go on."""
+
+    def __init__(self, hidden: Tensor) -> None:
+        super().__init__()
+        self.hidden = hidden
+
+
+def _stop(hidden: Tensor) -> Tensor:
+    raise _CutError(hidden)

@@ -1,0 +1,115 @@
+"""A joint model on disk: a folder that holds all of it, the encoder in Hugging Face's own form."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+from torch import nn
+
+from kgraft.errors import BadInput, NotFound
+from kgraft.graph import Graph
+from kgraft.joint.descriptions import Descriptions
+from kgraft.joint.heads import Heads
+from kgraft.joint.model import JointModel
+from kgraft.joint.settings import config_of
+from kgraft.progress import Progress
+from kgraft.storage import Kind, new_file
+from kgraft.text import Encoder
+from kgraft.vectors.memory import Memory
+from kgraft.vectors.store import cache_folder
+from kgraft.vectors.tensors import UNREADABLE, write_tensors
+
+FORMAT = 1
+CONFIG, WEIGHTS, HEADS, ENCODER = "joint.json", "joint.safetensors", "heads.safetensors", "encoder"
+JOINT = Kind("joint model", CONFIG)
+
+
+def save_joint(
+    model: JointModel, folder: Path, *, heads: Heads | None = None, facts: Mapping[str, Any]
+) -> None:
+    """Write a joint model, and the heads it was pre-trained with, into a folder."""
+    encoder = model.encoder
+    encoder.model.save_pretrained(folder / ENCODER)
+    encoder.tokenizer.save_pretrained(folder / ENCODER)
+    write_tensors(folder / WEIGHTS, _own(model).state_dict())
+    if heads is not None:
+        write_tensors(folder / HEADS, heads.state_dict())
+    told = {"format": FORMAT, "max_length": encoder.max_length, **asdict(model.config)}
+    with new_file(folder / CONFIG) as partial:
+        text = json.dumps({**told, "facts": dict(facts)}, indent=2)
+        partial.write_text(text + "\n", encoding="utf-8")
+
+
+def load_joint(folder: str | Path, *, device: str | None = None) -> JointModel:
+    """Load a joint model."""
+    folder = Path(folder)
+    told = read_facts(folder)
+    encoder = Encoder.load(folder / ENCODER, device=device, max_length=told["max_length"])
+    model = JointModel(encoder, config_of(told))
+    try:
+        _own(model).load_state_dict(load_file(folder / WEIGHTS))
+    except (*UNREADABLE, RuntimeError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise BadInput(f"cannot be read ({reason})", file=str(folder / WEIGHTS)) from error
+    return model.eval()
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """Read what a joint model is made of, and how."""
+    try:
+        told: dict[str, Any] = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        config_of(told)
+    except FileNotFoundError as error:
+        said = f"no joint model at {folder}; give the folder that 'kgraft joint pretrain' wrote"
+        raise NotFound(said) from error
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        said = f"is no joint model ({type(error).__name__}: {error})"
+        raise BadInput(said, file=str(folder)) from error
+    if told.get("format") != FORMAT:
+        said = f"is a joint model of format {told.get('format')}"
+        raise BadInput(said, file=str(folder), remedy="update kgraft")
+    return told
+
+
+def _own(model: JointModel) -> nn.ModuleDict:
+    """Return the parts that an encoder has not."""
+    return nn.ModuleDict({"knowledge": model.knowledge, "norm": model.language.norm})
+
+
+def open_memory(
+    model: JointModel,
+    graph: Graph,
+    *,
+    folder: Path | None = None,
+    progress: Progress | None = None,
+) -> Memory:
+    """Return the memory of a graph for a model, its descriptions read if that was not done.
+
+    It is kept in kgraft's cache unless a folder is given.
+    """
+    descriptions = Descriptions(graph, model.language)
+    name = f"{graph.manifest.version}-{_digest(model, descriptions)}"
+    place = folder or cache_folder().parent / "memory" / name
+    memory = Memory(
+        place, entities=len(graph.entities), relations=len(graph.relations),
+        size=model.encoder.dimension,
+    )  # fmt: skip
+    memory.refresh(descriptions.read, progress=progress)
+    return memory
+
+
+def _digest(model: JointModel, descriptions: Descriptions) -> str:
+    """Return a name for what makes first vectors: the lower half, and what is read."""
+    told = (descriptions.fields, descriptions.encoder.max_length, model.language.cut)
+    digest = hashlib.sha256(repr(told).encode())
+    for name, tensor in sorted(model.encoder.model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+    return digest.hexdigest()[:16]

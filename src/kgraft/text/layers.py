@@ -1,0 +1,20 @@
+"""The layers of an encoder of any family, and what happens between two of them."""
+
+from __future__ import annotations
+
+from torch import nn
+from transformers import PreTrainedModel
+
+from kgraft.errors import BadInput
+
+
+def layers_of(model: PreTrainedModel) -> nn.ModuleList:
+    """Return the layers of an encoder of any family."""
+    count = int(model.config.num_hidden_layers)
+    for module in model.modules():
+        if isinstance(module, nn.ModuleList) and len(module) == count:
+            return module
+    raise BadInput(
+        f"{type(model).__name__} has no list of {count} layers to graft between",
+        remedy="choose an encoder like BERT, RoBERTa, DistilBERT, MPNet or ELECTRA",
+    )

@@ -1,0 +1,191 @@
+"""Graph attention over relations: an entity's vector from its own and from what is around it.
+
+Yu et al. 2022, JAKET's knowledge module. Layer l, head k, for the edges (v, r, u) of entity v:
+
+    M_ur = f(E_u, R_r)                       f(x, y) = x + y, or an MLP of both
+    S_ur = a · [W E_v ⊕ W M_ur]              α = softmax over v's edges of LeakyReLU(S)
+    m_v  = σ(Σ α W M_ur)                     the heads side by side
+    E_v  = LayerNorm(m_v + E_v)
+
+The relations' vectors are those of all layers. An edge that comes in, (u, r, v), counts as one of
+the relation turned round: R_r + a vector of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import elu, embedding, leaky_relu
+
+from kgraft.errors import BadInput
+from kgraft.graph.sampling import Hop
+
+Composition = Literal["sum", "mlp"]
+
+
+@dataclass(frozen=True)
+class GraphAttentionSettings:
+    """The sizes of a graph attention."""
+
+    layers: int = 2
+    heads: int = 4
+    composition: Composition = "sum"  # f
+    dropout: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in ("layers", "heads"):
+            if getattr(self, name) < 1:
+                raise BadInput(f"{name} is {getattr(self, name)}", remedy="give 1 or more")
+        if self.composition not in get_args(Composition):
+            remedy = f"choose from {', '.join(get_args(Composition))}"
+            raise BadInput(f"no composition is called {self.composition}", remedy=remedy)
+
+
+@dataclass(frozen=True)
+class Around:
+    """Entities and the edges around them, hop by hop; each entity that is reached stands alone.
+
+    The entities of hop h (of the roots, where h is 0) are rows `bounds[h]` to `bounds[h + 1]`; an
+    edge leads from a row of one hop to one of the next.
+    """
+
+    entity: Tensor  # (n,) number of the entity of each row
+    bounds: list[int]
+    source: list[Tensor]  # by hop: (e,) row of the hop before
+    relation: list[Tensor]  # by hop: (e,)
+    forward: list[Tensor]  # by hop: (e,) bool, whether the triple is (source, relation, target)
+
+    @classmethod
+    def of(cls, roots: np.ndarray, hops: Sequence[Hop]) -> Around:
+        """Put together what `sample_neighbourhood` gave for some roots."""
+        parts = [np.asarray(roots, np.int64), *(hop.target.astype(np.int64) for hop in hops)]
+        bounds = [0, *np.cumsum([len(part) for part in parts]).tolist()]
+        return cls(
+            torch.from_numpy(np.concatenate(parts)),
+            bounds,
+            [torch.from_numpy(hop.source) for hop in hops],
+            [torch.from_numpy(hop.relation.astype(np.int64)) for hop in hops],
+            [torch.from_numpy(hop.forward) for hop in hops],
+        )
+
+    def to(self, device: torch.device | str) -> Around:
+        """Return the same on a device."""
+        lists = (
+            [t.to(device) for t in part] for part in (self.source, self.relation, self.forward)
+        )
+        return Around(self.entity.to(device), self.bounds, *lists)
+
+
+class GraphAttention(nn.Module):
+    """As many layers of attention as the hops that are looked at."""
+
+    def __init__(self, size: int, settings: GraphAttentionSettings | None = None) -> None:
+        super().__init__()
+        self.settings = settings or GraphAttentionSettings()
+        self.size = size
+        self.layers = nn.ModuleList(
+            RelationalLayer(size, self.settings) for _ in range(self.settings.layers)
+        )
+        self.back = nn.Parameter(torch.zeros(size))
+
+    def forward(self, around: Around, entities: Tensor, relations: Tensor) -> Tensor:
+        """Return the vectors of the roots, (roots, F).
+
+        `entities` are the first vectors of all rows of `around`, (n, F), `relations` those of all
+        relations, (R, F).
+        """
+        if len(around.source) != len(self.layers):
+            raise BadInput(
+                f"{len(around.source)} hops for {len(self.layers)} layers of graph attention",
+                remedy="sample as many hops as there are layers",
+            )
+        both = torch.cat([relations, relations + self.back])
+        bounds = around.bounds
+        held = [entities[a:b] for a, b in pairwise(bounds)]
+        for layer in self.layers:
+            held = [
+                layer(
+                    held[hop],
+                    held[hop + 1],
+                    around.source[hop],
+                    self._turned(around, hop, relations),
+                    both,
+                )
+                for hop in range(len(held) - 1)
+            ]
+        return held[0]
+
+    @staticmethod
+    def _turned(around: Around, hop: int, relations: Tensor) -> Tensor:
+        """Return the relations of a hop's edges among those as they are and turned round."""
+        return around.relation[hop] + len(relations) * (~around.forward[hop]).long()
+
+
+class RelationalLayer(nn.Module):
+    """One layer: entities look along their edges."""
+
+    def __init__(self, size: int, settings: GraphAttentionSettings) -> None:
+        super().__init__()
+        if size % settings.heads:
+            said = f"vectors of {size} numbers cannot be shared by {settings.heads} heads"
+            raise BadInput(said, remedy="give a number of heads that divides them")
+        self.heads = settings.heads
+        self.project = nn.Linear(size, size, bias=False)  # the W of all heads
+        self.own = nn.Parameter(torch.empty(settings.heads, size // settings.heads))  # a, the half
+        self.other = nn.Parameter(torch.empty(settings.heads, size // settings.heads))  # of each
+        for part in (self.own, self.other):
+            nn.init.xavier_uniform_(part)
+        self.compose = (
+            nn.Sequential(nn.Linear(2 * size, size), nn.GELU(), nn.Linear(size, size))
+            if settings.composition == "mlp"
+            else None
+        )
+        self.norm, self.dropout = nn.LayerNorm(size), nn.Dropout(settings.dropout)
+
+    def forward(
+        self, entities: Tensor, others: Tensor, source: Tensor, relation: Tensor, relations: Tensor
+    ) -> Tensor:
+        """Take the vectors of entities (n, F) to new ones.
+
+        Edge i leads from entity source[i] along a relation to the vector others[i], (e, F).
+        """
+        seen = self._messages(others, relation, relations)  # W M, (e, heads, F / heads)
+        mine = self._split(self.project(entities))
+        scores = (mine * self.own).sum(-1)[source] + (seen * self.other).sum(-1)
+        weights = softmax_by(leaky_relu(scores, 0.2), source, len(entities))  # (e, heads)
+        weighed = (seen * self.dropout(weights)[..., None]).flatten(1)
+        mixed = torch.zeros_like(entities).index_add_(0, source, weighed)
+        new: Tensor = self.norm(elu(mixed) + entities)
+        return new
+
+    def _messages(self, others: Tensor, relation: Tensor, relations: Tensor) -> Tensor:
+        """Return W f(E_u, R_r) of all edges; a sum is projected part by part."""
+        if self.compose is None:
+            along = embedding(relation, self.project(relations))
+            return self._split(self.project(others) + along)
+        both = torch.cat([others, embedding(relation, relations)], dim=-1)
+        return self._split(self.project(self.compose(both)))
+
+    def _split(self, vectors: Tensor) -> Tensor:
+        return vectors.view(len(vectors), self.heads, vectors.shape[-1] // self.heads)
+
+
+def softmax_by(scores: Tensor, group: Tensor, groups: int) -> Tensor:
+    """Return the softmax of scores (e, …) over the rows of each group, (e,) numbers below `groups`.
+
+    >>> softmax_by(torch.zeros(3), torch.tensor([0, 1, 1]), 2)
+    tensor([1.0000, 0.5000, 0.5000])
+    """
+    shape = (groups, *scores.shape[1:])
+    where = group.reshape(-1, *[1] * (scores.dim() - 1)).expand_as(scores)
+    least = scores.new_full(shape, -torch.inf)
+    highest = least.scatter_reduce(0, where, scores.detach(), "amax")
+    power = (scores - highest[group]).exp()
+    total = scores.new_zeros(shape).index_add(0, group, power)
+    return power / total[group]

@@ -1,0 +1,185 @@
+"""The context memory: the first vectors of all entities and relations, read anew from time to time.
+
+Yu et al. 2022: descriptions cannot be read at every step of training, so a memory holds what they
+gave, and is refreshed after T(0), T(1), … steps with a momentum:
+
+    T(i) = min(first · factor^⌊i / every⌋, most)             E ← m E + (1 - m) E_new
+
+It lies on disk and is mapped, so that it may be larger than the main memory. Each refresh makes a
+new version beside the old one; one that was killed goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.lib.format import open_memmap
+from torch import Tensor
+
+from kgraft.errors import BadInput
+from kgraft.progress import Progress, Silent
+from kgraft.storage import flush, new_file
+
+Part = Literal["entities", "relations"]
+Read = Callable[[Part, np.ndarray], np.ndarray]
+"""From a part and some of its numbers (n,) to their vectors (n, F)."""
+
+ROWS = 4096  # vectors that are read between two notes of how far a refresh is
+PARTS: tuple[Part, ...] = ("relations", "entities")
+DONE = "done.json"  # how far the refresh under way is
+
+
+@dataclass(frozen=True)
+class Refreshing:
+    """When a memory is refreshed, and how much of the old stays."""
+
+    first: int = 10  # steps before the first refresh
+    factor: int = 2
+    every: int = 3  # refreshes after which the interval grows
+    most: int = 500
+    momentum: float = 0.8
+
+    def __post_init__(self) -> None:
+        for name in ("first", "factor", "every", "most"):
+            if getattr(self, name) < 1:
+                raise BadInput(f"{name} is {getattr(self, name)}", remedy="give 1 or more")
+        if not 0 <= self.momentum < 1:
+            raise BadInput(f"momentum is {self.momentum}", remedy="give 0 or more, below 1")
+
+    def interval(self, refreshes: int) -> int:
+        """Return T(i), the steps between refresh i and the next.
+
+        >>> [Refreshing().interval(i) for i in range(7)]
+        [10, 10, 10, 20, 20, 20, 40]
+        """
+        return min(self.first * self.factor ** min(refreshes // self.every, 64), self.most)
+
+    def before(self, step: int) -> int:
+        """Return how many refreshes there are before a step, counted from 0."""
+        count = 0
+        for at in self.steps():
+            if at > step:
+                return count
+            count += 1
+        return count
+
+    def steps(self) -> Iterator[int]:
+        """Yield the steps before which the memory is refreshed, without end."""
+        step = refreshes = 0
+        while True:
+            step += self.interval(refreshes)
+            refreshes += 1
+            yield step
+
+
+class Memory:
+    """The vectors of the entities and relations of a graph, in a folder.
+
+    `version` is how often they were read; there is nothing in version 0.
+    """
+
+    def __init__(self, folder: Path, *, entities: int, relations: int, size: int) -> None:
+        self.folder, self.size = Path(folder), size
+        self.counts: dict[Part, int] = {"entities": entities, "relations": relations}
+        self.version = 0
+        self._held: dict[Part, np.ndarray] = {}
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def take(self, entities: Tensor) -> Tensor:
+        """Return the vectors of entities (…) as (…, F); zeros below 0."""
+        distinct, place = np.unique(entities.cpu().numpy(), return_inverse=True)
+        found = np.array(self.held("entities")[np.maximum(distinct, 0)], np.float32)
+        found[distinct < 0] = 0.0
+        rows = torch.from_numpy(place.reshape(entities.shape))
+        return torch.nn.functional.embedding(rows, torch.from_numpy(found)).to(entities.device)
+
+    @property
+    def relations(self) -> Tensor:
+        """The vectors of all relations, (R, F)."""
+        return torch.from_numpy(np.array(self.held("relations")))
+
+    def held(self, part: Part) -> np.ndarray:
+        """Return the vectors of all entities or relations, mapped."""
+        if not self.version:
+            raise BadInput("the memory is empty", remedy="refresh it first")
+        if part not in self._held:
+            self._held[part] = np.load(self._file(part, self.version), mmap_mode="r")
+        return self._held[part]
+
+    def go_to(self, version: int) -> bool:
+        """Take up another version, and tell whether it is there."""
+        there = version == 0 or all(self._file(part, version).is_file() for part in PARTS)
+        if there:
+            self.version, self._held = version, {}
+        return there
+
+    def forget(self, version: int) -> None:
+        """Delete the versions before one."""
+        for path in self.folder.glob("*.*.npy"):
+            number = path.name.split(".")[1]
+            if number.isdigit() and int(number) < min(version, self.version):
+                path.unlink()
+
+    def refresh(
+        self, read: Read, *, momentum: float = 0.0, progress: Progress | None = None
+    ) -> None:
+        """Read all vectors anew, and keep as much of the old ones as the momentum says.
+
+        What was killed goes on where it stopped; `read` must be what it was. A version that is
+        there already is taken up.
+        """
+        if not self.go_to(self.version + 1):
+            self._write(read, momentum if self.version else 0.0, progress or Silent())
+            assert self.go_to(self.version + 1)
+
+    def _write(self, read: Read, momentum: float, progress: Progress) -> None:
+        version = self.version + 1
+        done = self._done(version)
+        progress.start("reading descriptions", sum(self.counts.values()))
+        progress.advance(sum(done.values()))
+        for part in PARTS:
+            path = self._file(part, version)
+            if path.is_file():
+                continue
+            partial, shape = path.with_suffix(".partial"), (self.counts[part], self.size)
+            new = open_memmap(partial, "r+" if done[part] else "w+", np.float32, shape)
+            for first in range(done[part], shape[0], ROWS):
+                rows = np.arange(first, min(first + ROWS, shape[0]))
+                fresh = read(part, rows)
+                if momentum:
+                    fresh = momentum * self.held(part)[rows] + (1 - momentum) * fresh
+                new[rows] = fresh
+                new.flush()
+                done[part] = first + len(rows)
+                self._note(version, done)
+                progress.advance(len(rows))
+            del new
+            flush(partial)
+            partial.replace(path)
+        (self.folder / DONE).unlink(missing_ok=True)
+
+    def _done(self, version: int) -> dict[Part, int]:
+        """Return how far the refresh to a version came before it was killed."""
+        try:
+            told = json.loads((self.folder / DONE).read_text("utf-8"))
+        except (OSError, ValueError):
+            told = {}
+        same = told.get("of") == self._of(version)
+        return {part: int(told["done"][part]) if same else 0 for part in PARTS}
+
+    def _note(self, version: int, done: dict[Part, int]) -> None:
+        with new_file(self.folder / DONE) as partial:
+            partial.write_text(json.dumps({"of": self._of(version), "done": done}), "utf-8")
+
+    def _of(self, version: int) -> list[int]:
+        """Return what a note of how far a refresh is belongs to."""
+        return [version, self.size, *self.counts.values()]
+
+    def _file(self, part: Part, version: int) -> Path:
+        return self.folder / f"{part}.{version}.npy"

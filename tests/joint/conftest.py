@@ -1,0 +1,51 @@
+"""A tiny graph, a small encoder, texts with mentions, and a joint model of them."""
+
+import pytest
+from tests.graft.conftest import graph, host_folder  # noqa: F401
+
+from kgraft.graph.annotated import annotate
+from kgraft.joint.model import JointModel
+from kgraft.joint.settings import JointConfig
+from kgraft.joint.texts import LinkedWindows
+from kgraft.text import Encoder
+from kgraft.vectors.graph_attention import GraphAttentionSettings
+
+CONFIG = JointConfig(cut=1, attention=GraphAttentionSettings(heads=2), fan_out=(3, 2))
+MENTIONS = [
+    ("Paris lies in France.", {"Paris": "fr-paris", "France": "france"}),
+    ("Berlin rules Germany", {"Berlin": "berlin", "Germany": "germany"}),
+    ("a small city in Texas is Paris", {"Texas": "texas", "Paris": "tx-paris"}),
+    ("nothing is said here", {}),
+    ("one pays with the euro in France and Germany", {"euro": "euro", "France": "france"}),
+]
+
+
+def marked():
+    for text, names in MENTIONS:
+        yield (
+            text,
+            [
+                {"start": text.index(n), "end": text.index(n) + len(n), "entity": e}
+                for n, e in names.items()
+            ],
+        )
+
+
+@pytest.fixture
+def encoder(host_folder):  # noqa: F811
+    return Encoder.load(host_folder, device="cpu", max_length=64)
+
+
+@pytest.fixture
+def model(encoder):
+    return JointModel(encoder, CONFIG).eval()
+
+
+@pytest.fixture
+def data(graph):  # noqa: F811
+    return annotate(graph, marked())
+
+
+@pytest.fixture
+def windows(encoder, data):
+    return LinkedWindows.of(encoder.windows(data.texts), data)
