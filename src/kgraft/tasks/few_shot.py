@@ -1,0 +1,256 @@
+"""Few-shot relation classification: which of N relations a text states, given K examples of each.
+
+A text is what a joint model reads at its two marked entities; a relation is the mean of its
+examples (prototype), and the nearest one by cosine is the answer. What the graph says of the two
+entities together is hidden from the model: it would give the relation away.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, normalize
+
+from kgraft.errors import BadInput
+from kgraft.graph import Graph
+from kgraft.graph.annotated import Annotated, json_lines
+from kgraft.joint import JointModel, LinkedWindows
+from kgraft.tasks.relations import marked
+from kgraft.text import length_batches
+from kgraft.training import stream, torch_stream
+from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
+from kgraft.training.seeds import seeded
+from kgraft.vectors.memory import Memory
+
+_ORDER, _STEP, _READ = 0, 1, 2  # what a stream of random numbers is for
+SHARP = 10.0  # how much a cosine counts at first
+NOBODY = -1  # an entity that the graph lacks
+
+
+@dataclass(frozen=True)
+class RelationTexts:
+    """Texts with two marked spans each, the entities they mean, and the relation they state."""
+
+    texts: list[str]  # with signs around the spans
+    span: np.ndarray  # (N, 2, 2) start and end of both
+    entity: np.ndarray  # (N, 2), NOBODY where the graph lacks it
+    relation: np.ndarray  # (N,)
+    names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @classmethod
+    def read(cls, path: Path, graph: Graph, *, without: Sequence[str] = ()) -> RelationTexts:
+        """Read JSON Lines of `text`, `head`, `tail` and `relation`, but some of the relations."""
+        texts, spans, ids, relations = [], [], [], []
+        for number, line in json_lines(path):
+            try:
+                told = json.loads(line)
+                ends = [told[name] for name in ("head", "tail")]
+                places = [[end["start"], end["end"]] for end in ends]
+                relation = str(told["relation"])
+                text, found = marked(told["text"], *places)
+            except (ValueError, LookupError, TypeError) as error:
+                reason = f"no text with a relation ({type(error).__name__}: {error})"
+                raise BadInput(reason, file=str(path), line=number) from error
+            if relation not in without:
+                texts.append(text)
+                spans.append(found)
+                ids += [end.get("entity") or "" for end in ends]
+                relations.append(relation)
+        if not texts:
+            raise BadInput("holds no text with a relation", file=str(path))
+        names, which = np.unique(relations, return_inverse=True)
+        entity = graph.numbers_of(ids).reshape(-1, 2)
+        return cls(texts, np.array(spans, np.int64), entity, which, names.tolist())
+
+    def part(self, rows: np.ndarray) -> RelationTexts:
+        """Return some of the texts."""
+        texts = [self.texts[n] for n in rows.tolist()]
+        columns = (self.span[rows], self.entity[rows], self.relation[rows])
+        return RelationTexts(texts, *columns, self.names)
+
+    def annotated(self) -> Annotated:
+        """Return the two spans of each text as mentions."""
+        text = np.repeat(np.arange(len(self)), 2)
+        start, end = self.span.reshape(-1, 2).T
+        return Annotated(self.texts, text, start, end, self.entity.ravel())
+
+
+class RelationReader:
+    """Reads the vectors of texts with a joint model."""
+
+    def __init__(
+        self,
+        model: JointModel,
+        graph: Graph,
+        memory: Memory,
+        data: RelationTexts,
+        *,
+        knowing: bool = True,
+    ) -> None:
+        self.model, self.graph, self.memory, self.knowing = model, graph, memory, knowing
+        encoder = model.encoder
+        windows = encoder.windows(data.texts)
+        self.first = np.searchsorted(windows.text, np.arange(len(data)))
+        self.windows = LinkedWindows.of(windows, data.annotated())
+        self.partner = data.entity[:, ::-1]
+        places = windows.locate(
+            np.repeat(np.arange(len(data)), 2),
+            data.span[:, :, 0].ravel(),
+            data.span[:, :, 1].ravel(),
+        )
+        inside = places.window.reshape(-1, 2) == self.first[:, None]
+        self.column = np.where(inside, places.first.reshape(-1, 2), 0)
+        self.entity = data.entity
+
+    def __call__(self, rows: np.ndarray, *, seed: int) -> Tensor:
+        """Return what is read at the two spans of some texts, side by side, (n, 2 F)."""
+        batch = self.windows.batch(self.first[rows])
+        hidden = self._others(rows[batch.row.numpy()], batch.entity.numpy())
+        read = self.model.read(
+            batch, self.graph, self.memory, seed=seed, hidden=hidden, knowing=self.knowing
+        )
+        ends = torch.from_numpy(self.column[rows])  # (n, 2)
+        return read[torch.arange(len(rows))[:, None], ends].flatten(1)
+
+    def _others(self, text: np.ndarray, entity: np.ndarray) -> np.ndarray:
+        """Return the entity beside each mentioned one in its text, (S, 1)."""
+        pair = self.entity[text]
+        other = np.where(pair[:, 0] == entity, pair[:, 1], pair[:, 0])
+        return other[:, None]
+
+    @torch.no_grad()
+    def all(self, *, tokens: int = 2048) -> np.ndarray:
+        """Return the vectors of all texts, each of length 1, (N, 2 F)."""
+        self.model.eval()
+        found = np.zeros((len(self.first), 2 * self.model.encoder.dimension), np.float32)
+        for number, rows in enumerate(length_batches(self.windows.lengths[self.first], tokens)):
+            found[rows] = normalize(self(rows, seed=number), dim=-1).numpy()
+        return found
+
+
+def episodes(
+    vectors: np.ndarray, relation: np.ndarray, ways: int, shots: int, count: int, *, seed: int = 0
+) -> np.ndarray:
+    """Return which of `count` questions are answered right, (count,).
+
+    Each draws `ways` relations, `shots` examples of each, and a text of one of them.
+    """
+    random = np.random.default_rng(seed)
+    rows = [np.flatnonzero(relation == number) for number in np.unique(relation)]
+    fewest = min(len(held) for held in rows)
+    if len(rows) < ways or fewest <= shots:
+        raise BadInput(
+            f"{len(rows)} relations with {fewest} texts or more do for no {ways}-way-{shots}-shot",
+            remedy="give fewer ways or shots",
+        )
+    right = np.zeros(count, bool)
+    for number in range(count):
+        chosen = random.choice(len(rows), ways, replace=False)
+        drawn = [random.choice(rows[n], shots + (place == 0), replace=False)
+                 for place, n in enumerate(chosen)]  # fmt: skip
+        support = np.stack([held[:shots] for held in drawn])  # (ways, shots)
+        prototypes = vectors[support].mean(1)
+        prototypes /= np.linalg.norm(prototypes, axis=-1, keepdims=True)
+        right[number] = (prototypes @ vectors[drawn[0][-1]]).argmax() == 0
+    return right
+
+
+@dataclass(frozen=True)
+class EpisodeSettings:
+    """How a joint model is fine-tuned for few-shot relations."""
+
+    steps: int = 400
+    validate_every: int = 100
+    patience: int = 3
+    ways: int = 16  # relations of a step
+    texts: int = 3  # of each
+    language_rate: float = 5e-5
+    knowledge_rate: float = 5e-4
+    ways_asked: int = 5  # of the questions that decide when to stop
+    asked: int = 2000
+    seed: int = 0
+
+
+class EpisodeTrainee:
+    """A joint model in fine-tuning; see `kgraft.training.Trainee`.
+
+    A step reads some texts of some relations; each is to be nearest to the mean of the others of
+    its relation.
+    """
+
+    def __init__(
+        self, reader: RelationReader, learnt: RelationTexts, valid: RelationReader,
+        asked: RelationTexts, settings: EpisodeSettings,
+    ) -> None:  # fmt: skip
+        self.reader, self.learnt, self.valid, self.asked = reader, learnt, valid, asked
+        self.settings, model = settings, reader.model
+        self.sharp = nn.Parameter(torch.tensor(SHARP))
+        self.module = nn.ModuleDict({"model": model})
+        self.module.register_parameter("sharp", self.sharp)
+        groups = [
+            {"params": [*model.language.parameters(), self.sharp]},
+            {"params": list(model.knowledge.parameters())},
+        ]
+        self.rates = (settings.language_rate, settings.knowledge_rate)
+        self.optimiser = Adam(groups, 0.0)
+        self.rows = [np.flatnonzero(learnt.relation == n) for n in np.unique(learnt.relation)]
+
+    def state(self) -> dict[str, Tensor]:
+        """Return parameters and optimiser."""
+        return learned_state(self.module, self.optimiser)
+
+    def load(self, state: Mapping[str, Tensor]) -> None:
+        """Put a state back."""
+        load_learned(self.module, self.optimiser, state)
+
+    def batches(self, epoch: int) -> list[np.ndarray]:
+        """Return the texts of some steps, (ways, texts) each."""
+        random, made = stream(self.settings.seed, _ORDER, epoch), []
+        for _ in range(self.settings.validate_every):
+            ways = random.choice(len(self.rows), min(self.settings.ways, len(self.rows)), False)
+            drawn = [random.choice(self.rows[n], self.settings.texts, replace=False) for n in ways]
+            made.append(np.stack(drawn))
+        return made
+
+    def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
+        """Move the parameters once."""
+        self.module.train()
+        seed = torch_stream(self.settings.seed, _STEP, place).initial_seed()
+        with seeded(seed):
+            vectors = self.reader(batch.ravel(), seed=seed % (1 << 31))
+            loss = prototype_loss(normalize(vectors, dim=-1).view(*batch.shape, -1), self.sharp)
+        share = warmed_up(place, self.settings.steps)
+        self.optimiser.update(loss, [rate * share for rate in self.rates])
+        return {"loss": loss.item()}
+
+    def validate(self) -> dict[str, float]:
+        """Return how often the right one of some relations is told, by one example of each."""
+        right = episodes(
+            self.valid.all(), self.asked.relation, self.settings.ways_asked, 1, self.settings.asked
+        )
+        return {"accuracy": float(right.mean())}
+
+
+def prototype_loss(vectors: Tensor, sharp: Tensor) -> Tensor:
+    """Return the loss of telling each text's relation by the others, (ways, texts, D) of length 1.
+
+    The prototype of a text's own relation is made without the text.
+    """
+    ways, texts, _ = vectors.shape
+    total = vectors.sum(1)  # (ways, D)
+    whole = normalize(total, dim=-1)
+    own = normalize(total[:, None] - vectors, dim=-1)  # (ways, texts, D)
+    scores = torch.einsum("wtd,vd->wtv", vectors, whole)
+    mine = torch.eye(ways, dtype=torch.bool, device=vectors.device)[:, None]
+    scores = torch.where(mine, (vectors * own).sum(-1)[..., None], scores)
+    gold = torch.arange(ways, device=vectors.device)[:, None].expand(ways, texts)
+    return cross_entropy(sharp * scores.flatten(0, 1), gold.flatten())
