@@ -8,8 +8,8 @@ from tests.graft.tiny import build
 
 from kgraft.graph.sampling import sample_neighbourhood
 from kgraft.joint.samplers import Categories, rivals, walk
-from kgraft.joint.surroundings import surroundings
 from kgraft.vectors.graph_attention import Around
+from kgraft.vectors.surroundings import surroundings
 
 some = settings(max_examples=30, deadline=None)
 

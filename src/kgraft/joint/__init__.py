@@ -3,9 +3,10 @@
 from kgraft.joint.descriptions import Descriptions
 from kgraft.joint.heads import Heads
 from kgraft.joint.language import Language
+from kgraft.joint.memories import open_memory
 from kgraft.joint.model import JointModel
 from kgraft.joint.pretrain import pretrain
-from kgraft.joint.saving import load_joint, open_memory
+from kgraft.joint.saving import load_joint
 from kgraft.joint.settings import JointConfig, PretrainSettings, Weights
 from kgraft.joint.texts import LinkedBatch, LinkedWindows
 

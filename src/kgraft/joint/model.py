@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from kgraft.graph import Graph
 from kgraft.joint.language import Language
 from kgraft.joint.settings import JointConfig
-from kgraft.joint.surroundings import surroundings
 from kgraft.joint.texts import LinkedBatch
 from kgraft.text import Encoder
 from kgraft.training.seeds import seeded
 from kgraft.vectors.graph_attention import GraphAttention
 from kgraft.vectors.memory import Memory
+from kgraft.vectors.surroundings import surroundings
 
 
 class JointModel(nn.Module):

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors.torch import load_file
 from torch import nn
 
 from kgraft.errors import BadInput, NotFound
-from kgraft.graph import Graph
-from kgraft.joint.descriptions import Descriptions
 from kgraft.joint.heads import Heads
 from kgraft.joint.model import JointModel
 from kgraft.joint.settings import config_of
-from kgraft.progress import Progress
 from kgraft.storage import Kind, new_file
 from kgraft.text import Encoder
-from kgraft.vectors.memory import Memory
-from kgraft.vectors.store import cache_folder
 from kgraft.vectors.tensors import UNREADABLE, write_tensors
 
 FORMAT = 1
@@ -81,35 +74,3 @@ def read_facts(folder: Path) -> dict[str, Any]:
 def _own(model: JointModel) -> nn.ModuleDict:
     """Return the parts that an encoder has not."""
     return nn.ModuleDict({"knowledge": model.knowledge, "norm": model.language.norm})
-
-
-def open_memory(
-    model: JointModel,
-    graph: Graph,
-    *,
-    folder: Path | None = None,
-    progress: Progress | None = None,
-) -> Memory:
-    """Return the memory of a graph for a model, its descriptions read if that was not done.
-
-    It is kept in kgraft's cache unless a folder is given.
-    """
-    descriptions = Descriptions(graph, model.language)
-    name = f"{graph.manifest.version}-{_digest(model, descriptions)}"
-    place = folder or cache_folder().parent / "memory" / name
-    memory = Memory(
-        place, entities=len(graph.entities), relations=len(graph.relations),
-        size=model.encoder.dimension,
-    )  # fmt: skip
-    memory.refresh(descriptions.read, progress=progress)
-    return memory
-
-
-def _digest(model: JointModel, descriptions: Descriptions) -> str:
-    """Return a name for what makes first vectors: the lower half, and what is read."""
-    told = (descriptions.fields, descriptions.encoder.max_length, model.language.cut)
-    digest = hashlib.sha256(repr(told).encode())
-    for name, tensor in sorted(model.encoder.model.state_dict().items()):
-        digest.update(name.encode())
-        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
-    return digest.hexdigest()[:16]

@@ -101,7 +101,6 @@ class RelationReader:
         windows = encoder.windows(data.texts)
         self.first = np.searchsorted(windows.text, np.arange(len(data)))
         self.windows = LinkedWindows.of(windows, data.annotated())
-        self.partner = data.entity[:, ::-1]
         places = windows.locate(
             np.repeat(np.arange(len(data)), 2),
             data.span[:, :, 0].ravel(),

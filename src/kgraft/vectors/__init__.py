@@ -1,5 +1,6 @@
 """Entities as vectors: a trained table, encoded text, both together; also for unseen entities."""
 
+from kgraft.vectors.attention_vectors import AttentionVectors, MemoryVectors
 from kgraft.vectors.combined import CombinedVectors
 from kgraft.vectors.entity_vectors import EntityVectors, Near
 from kgraft.vectors.folder import (
@@ -10,6 +11,8 @@ from kgraft.vectors.folder import (
     write_table_vectors,
 )
 from kgraft.vectors.from_text import FromText
+from kgraft.vectors.graph_attention import GraphAttention, GraphAttentionSettings
+from kgraft.vectors.memory import Memory, Refreshing
 from kgraft.vectors.neighbour_vectors import NeighbourVectors
 from kgraft.vectors.neighbours import FromNeighbours
 from kgraft.vectors.table import TableVectors
@@ -20,14 +23,20 @@ from kgraft.vectors.word_vectors import WordVectors
 
 __all__ = [
     "VECTORS",
+    "AttentionVectors",
     "CombinedVectors",
     "EntityVectors",
     "Filled",
     "FromNeighbours",
     "FromText",
+    "GraphAttention",
+    "GraphAttentionSettings",
     "InOrder",
+    "Memory",
+    "MemoryVectors",
     "Near",
     "NeighbourVectors",
+    "Refreshing",
     "StoredVectors",
     "TableVectors",
     "TextVectors",

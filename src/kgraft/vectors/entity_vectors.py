@@ -41,6 +41,7 @@ class EntityVectors(ABC):
     | both, and a model that may weigh the two   | `CombinedVectors`                           |
     | what stands around an entity               | `NeighbourVectors` of any of these          |
     | names that a model must be able to say     | `WordVectors`                               |
+    | a trained graph attention over any of them | `AttentionVectors`                          |
 
     A kind of vectors defines `_take` and `_origin`, for numbers that are entities for sure.
     """

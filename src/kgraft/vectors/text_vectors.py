@@ -107,7 +107,7 @@ class TextVectors(EntityVectors):
         for first in range(0, len(unread), TEXTS):
             some = unread[first : first + TEXTS]
             texts = entity_texts(self.graph, some, self.fields)
-            self._keys[some] = _keys(texts)
+            self._keys[some] = text_keys(texts)
             self._state[some] = np.where(numbers(pc.equal(texts, "")), _EMPTY, _SAYS_SOMETHING)
         return self._keys[entities]
 
@@ -130,7 +130,7 @@ def _loaded(encoder: Encoder | str | Path | None) -> Encoder:
     return encoder if isinstance(encoder, Encoder) else Encoder.load(encoder)
 
 
-def _keys(texts: pa.Array) -> np.ndarray:
+def text_keys(texts: pa.Array) -> np.ndarray:
     """Return 128 bits of hash a text, (n, 2) uint64."""
     return np.stack([hash_strings(texts, seed) for seed in (0, 1)], axis=1)
 

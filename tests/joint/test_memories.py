@@ -1,0 +1,53 @@
+"""The memory of a graph: what was read before is not read again."""
+
+import numpy as np
+import pytest
+from tests.graft.tiny import build
+from tests.link.tiny import ENTITIES, TRIPLES
+
+from kgraft.joint import open_memory
+from kgraft.joint.descriptions import Descriptions
+
+
+@pytest.fixture
+def reads(monkeypatch, tmp_path):
+    """Count the descriptions that are read."""
+    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
+    counted, read = [], Descriptions.read
+
+    def spy(self, part, rows):
+        counted.append(len(rows))
+        return read(self, part, rows)
+
+    monkeypatch.setattr(Descriptions, "read", spy)
+    return counted
+
+
+def test_all_is_read_once(model, graph, reads):
+    memory = open_memory(model, graph)
+    assert sum(reads) == len(graph.entities) + len(graph.relations)
+    expected = Descriptions(graph, model.language).read("entities", np.arange(30))
+    assert np.allclose(memory.held("entities"), expected, atol=1e-5)
+    reads.clear()
+    again = open_memory(model, graph)
+    assert reads == []
+    assert np.array_equal(again.held("entities"), memory.held("entities"))
+
+
+def test_of_a_graph_that_grew_only_the_new_is_read(model, graph, reads, tmp_path):
+    open_memory(model, graph)
+    reads.clear()
+    new = {"id": "rome", "label": "Rome", "description": "city on the Tiber"}
+    grown = build(tmp_path / "grown", TRIPLES, [*ENTITIES, new])
+    memory = open_memory(model, grown)
+    assert sum(reads) == 1
+    expected = Descriptions(grown, model.language).read("entities", np.arange(31))
+    assert np.allclose(memory.held("entities"), expected, atol=1e-5)
+
+
+def test_another_model_reads_for_itself(model, graph, reads):
+    open_memory(model, graph)
+    reads.clear()
+    next(model.encoder.model.parameters()).data += 0.1
+    open_memory(model, graph)
+    assert sum(reads) == len(graph.entities) + len(graph.relations)
