@@ -43,8 +43,7 @@ def masked_start(data: Path) -> Path:
         print(FOLDER.name, epoch.number, epoch.losses, epoch.figures, flush=True)
     encoder.model.config.update(NO_DROPOUT)  # trainings from here see each text once or twice
     with new_folder(FOLDER, Kind("encoder", "config.json")) as written:
-        encoder.model.save_pretrained(written)
-        encoder.tokenizer.save_pretrained(written)
+        encoder.save(written)
         write_tensors(written / HEAD, head.state_dict())
     shutil.rmtree(run)
     return FOLDER

@@ -163,6 +163,7 @@ NAMES = {
     ],
     "kgraft.tasks": [
         "CLASS_TASKS",
+        "JOINT_TASKS",
         "SEMEVAL",
         "TASKS",
         "TYPING",
@@ -178,6 +179,7 @@ NAMES = {
         "choose_senses",
         "clozes",
         "evaluate",
+        "evaluate_joint",
         "evaluate_plain",
         "first_senses",
         "noticed_clozes",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli import embed, graft, graph, link
+from kgraft.cli import embed, graft, graph, joint, link
 from kgraft.cli.output import OneLineErrors
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.add_typer(graph.app, name="graph")
 app.add_typer(embed.app, name="embed")
 app.add_typer(link.app, name="link")
 app.add_typer(graft.app, name="graft")
+app.add_typer(joint.app, name="joint")
 
 
 def _version(wanted: bool) -> None:

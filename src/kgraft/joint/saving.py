@@ -29,8 +29,7 @@ def save_joint(
 ) -> None:
     """Write a joint model, and the heads it was pre-trained with, into a folder."""
     encoder = model.encoder
-    encoder.model.save_pretrained(folder / ENCODER)
-    encoder.tokenizer.save_pretrained(folder / ENCODER)
+    encoder.save(folder / ENCODER)
     write_tensors(folder / WEIGHTS, _own(model).state_dict())
     if heads is not None:
         write_tensors(folder / HEADS, heads.state_dict())

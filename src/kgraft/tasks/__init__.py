@@ -4,6 +4,7 @@ from kgraft.tasks.classify import Classifier, ClassSettings, ClassTrainee, Ready
 from kgraft.tasks.evaluate import CLASS_TASKS, TASKS, evaluate, evaluate_plain
 from kgraft.tasks.examples import ClassTask, Examples
 from kgraft.tasks.facts import Clozes, clozes, noticed_clozes, reciprocal_ranks
+from kgraft.tasks.joint_tasks import JOINT_TASKS, evaluate_joint
 from kgraft.tasks.perplexity import perplexity_counts
 from kgraft.tasks.relations import SEMEVAL
 from kgraft.tasks.senses import (
@@ -19,6 +20,7 @@ from kgraft.tasks.wic import WIC
 
 __all__ = [
     "CLASS_TASKS",
+    "JOINT_TASKS",
     "SEMEVAL",
     "TASKS",
     "TYPING",
@@ -34,6 +36,7 @@ __all__ = [
     "choose_senses",
     "clozes",
     "evaluate",
+    "evaluate_joint",
     "evaluate_plain",
     "first_senses",
     "noticed_clozes",

@@ -15,7 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from kgraft.errors import BadInput
 from kgraft.progress import Progress, Silent
 from kgraft.text.batching import length_batches
-from kgraft.text.loading import load_pretrained, longest_input
+from kgraft.text.loading import load_pretrained, longest_input, quiet
 from kgraft.text.tokens import Tokeniser
 from kgraft.text.windows import Windows
 
@@ -74,6 +74,12 @@ class Encoder:
         torch.nn.Module.to(loaded.model, device or _best_device())
         length = loaded.max_length if max_length is None else max_length
         return cls(loaded.model, loaded.tokenizer, name=loaded.name, max_length=length)
+
+    def save(self, folder: str | Path) -> None:
+        """Write model and tokenizer into a folder, as Hugging Face's library has them."""
+        with quiet():
+            self.model.save_pretrained(folder)
+            self.tokenizer.save_pretrained(folder)
 
     @property
     def device(self) -> torch.device:

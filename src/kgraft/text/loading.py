@@ -38,7 +38,7 @@ def load_pretrained(name_or_folder: str | Path | None = None) -> Pretrained:
     where = {"local_files_only": True, "trust_remote_code": False}
     weights = {"use_safetensors": True, "dtype": torch.float32, "output_loading_info": True}
     try:
-        with _quiet():
+        with quiet():
             tokenizer = AutoTokenizer.from_pretrained(folder, **where)
             model, report = AutoModel.from_pretrained(folder, **where, **weights)
     except UNREADABLE as error:
@@ -101,7 +101,7 @@ def _check(model: PreTrainedModel, report: dict[str, Any], folder: Path) -> None
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep transformers from drawing bars and logging below errors, then put all back."""
     log: Any = logging  # some of its functions carry no annotations
     level, bars = log.get_verbosity(), log.is_progress_bar_enabled()

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kgraft.cli.own_texts import own_texts
+
 if TYPE_CHECKING:
     from kgraft.graft import GraftedEncoder, GraphKnowledge, NoticedWindows, WordNetKnowledge
     from kgraft.graft.next_sentence import Pairs
     from kgraft.graph import Graph
     from kgraft.graph.annotated import Annotated
 
-COUNT = 4000  # texts made from the graph where none are given
-FACTS = 16_000  # of those with a hidden word
+FACTS = 16_000  # with a hidden word, made from the graph where no texts are given
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _annotated(
     from kgraft.graph.annotated import documents_of, read_annotated, split_texts
 
     graph = knowledge.graph
-    whole = read_annotated(path, graph) if path else _own_texts(graph, seed)
+    whole = read_annotated(path, graph) if path else own_texts(graph, seed)
     documents = documents_of(path) if path else None
     parts: tuple[Annotated, Annotated] | tuple[Pairs, Pairs] = (
         split_pairs(whole, documents, seed=seed) if documents else split_texts(whole, seed=seed)
@@ -108,15 +109,3 @@ def _annotated(
     said = f"{counts[0]} {'pairs of texts' if documents else 'texts'}, {counts[1]} to choose by"
     learnt, chosen_by = (notice(grafted, part, layer) for part in parts)
     return Prepared(learnt, chosen_by, whole.digest(), said)
-
-
-def _own_texts(graph: Graph, seed: int) -> Annotated:
-    """Say what a graph knows: half of the texts state its facts, the others ask and describe."""
-    from kgraft.graph.annotated import joined
-    from kgraft.graph.say import fact_texts
-    from kgraft.link import graph_texts
-
-    parts = [graph_texts(graph, COUNT // 2, seed=seed)]
-    if len(graph.triples):
-        parts.append(fact_texts(graph, COUNT // 2, seed=seed))
-    return joined(parts)

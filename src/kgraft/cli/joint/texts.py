@@ -1,0 +1,54 @@
+"""The texts of joint pre-training: marked ones as they are, others linked first."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kgraft.cli.link.files import link_file
+from kgraft.cli.own_texts import own_texts
+
+if TYPE_CHECKING:
+    from kgraft.graph import Graph
+    from kgraft.graph.annotated import Annotated
+    from kgraft.progress import Progress
+
+LOOKED_AT = 20  # lines of a file that tell whether its mentions are marked
+
+
+def read_texts(
+    path: Path | None, graph: Graph, out: Path, seed: int, *, progress: Progress
+) -> Annotated:
+    """Read the texts of a file with their mentions, or say what the graph knows.
+
+    Links that are made are kept beside `out`, so that they are made once.
+    """
+    from kgraft.graph.annotated import annotate, json_lines, read_annotated
+    from kgraft.link import Linker
+
+    if path is None:
+        return own_texts(graph, seed)
+    if any('"mentions"' in line for _, line in itertools.islice(json_lines(path), LOOKED_AT)):
+        return read_annotated(path, graph)
+    linked = out.with_name(f"{out.name}.{graph.manifest.version}.linked.jsonl")
+    if not linked.exists():
+        linker = Linker(graph, progress=progress)
+        link_file(linker, path, linked, threshold=None, progress=progress)
+    return annotate(graph, _examples(linked))
+
+
+def _examples(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    from kgraft.graph.annotated import json_lines
+
+    for _, line in json_lines(path):
+        told = json.loads(line)
+        yield (
+            told["text"],
+            [
+                {"start": link["start"], "end": link["end"], "entity": link["id"]}
+                for link in told["links"]
+            ],
+        )
