@@ -127,6 +127,8 @@ class JointTrainee:
     def _text_losses(
         self, batch: LinkedBatch, drawn: torch.Generator, random: np.random.Generator
     ) -> dict[str, Tensor]:
+        if not len(batch.ids):  # a process may get no share of a small batch
+            return {"words": torch.zeros(()), "mentions": torch.zeros(())}
         lost = torch.rand(len(batch.entity), generator=drawn) < self.settings.masked_mentions
         masked = self.mask(batch.ids, drawn)
         read = self._read(batch, masked.ids, ~lost, random)
