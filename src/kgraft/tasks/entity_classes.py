@@ -70,11 +70,15 @@ class GraphReader(nn.Module):
         self.knowledge = model.knowledge if knowing else None
         self._model, self._graph, self._memory = [model], graph, memory  # not to be trained whole
 
-    def forward(self, entities: np.ndarray, *, seed: int) -> Tensor:
-        """Return the vectors of entities, (n, F)."""
+    def forward(
+        self, entities: np.ndarray, *, seed: int, hidden: np.ndarray | None = None
+    ) -> Tensor:
+        """Return the vectors of entities, (n, F); facts with those of `hidden` are not seen."""
         if self.knowledge is None:
             return self._memory.take(torch.from_numpy(entities))
-        return self._model[0].entity_vectors(self._graph, self._memory, entities, seed=seed)
+        return self._model[0].entity_vectors(
+            self._graph, self._memory, entities, seed=seed, hidden=hidden
+        )
 
 
 @dataclass(frozen=True)

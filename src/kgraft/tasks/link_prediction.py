@@ -1,0 +1,178 @@
+"""Link prediction by text and structure: which entity a relation leads to from another.
+
+With E the vectors that a reader gives (see `entity_classes`) and R those of relations, turned round
+ones apart,
+
+    score(h, r, t) = g([E_h, R_r]) · W E_t
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from kgraft.errors import BadInput
+from kgraft.graph import SPLITS, Graph, TripleArrays
+from kgraft.graph.adjacency import expand
+from kgraft.measure import filtered_ranks
+from kgraft.tasks.entity_classes import AT_ONCE
+from kgraft.training import stream, torch_stream
+from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
+from kgraft.training.seeds import seeded
+
+_ORDER, _STEP = 0, 1  # what a stream of random numbers is for
+ASKED_AT_ONCE = 128  # questions whose scores of all entities are held together
+
+
+@dataclass(frozen=True)
+class PredictionSettings:
+    """How missing links are learnt to be predicted."""
+
+    epochs: int = 5
+    patience: int = 2
+    batch: int = 256  # facts
+    strangers: int = 256  # other entities, drawn for all of a batch
+    rate: float = 1e-3
+    weight_decay: float = 0.01
+    seed: int = 0
+
+
+class Asked:
+    """Facts as questions, (h, r, ?) and (?, r, t), with all answers that are known to be right."""
+
+    def __init__(self, triples: TripleArrays, known: TripleArrays, relations: int) -> None:
+        self.entity, self.relation, self.answer = _both_ways(triples, relations)
+        sources, along, far = _both_ways(known, relations)
+        key, mine = sources * (2 * relations) + along, self.entity * (2 * relations) + self.relation
+        order = np.argsort(key, kind="stable")
+        self._far, key = far[order], key[order]
+        self._first, self._last = (np.searchsorted(key, mine, side=s) for s in ("left", "right"))
+
+    def __len__(self) -> int:
+        return len(self.entity)
+
+    def known(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the known answers of some questions: place of the question, and answer."""
+        place, row = expand(self._first[rows], self._last[rows])
+        return place, self._far[row]
+
+
+def _both_ways(triples: TripleArrays, relations: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return source, relation and target of facts and of facts turned round."""
+    head, relation, tail = (
+        np.asarray(column, np.int64) for column in (triples.head, triples.relation, triples.tail)
+    )
+    turned = np.concatenate([relation, relation + relations])
+    return np.concatenate([head, tail]), turned, np.concatenate([tail, head])
+
+
+class Predictor(nn.Module):
+    """g and W, and vectors of the relations turned round."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.inner, self.outer = nn.Linear(2 * size, size), nn.Linear(size, size)
+        self.turned, self.entity = nn.Linear(size, size), nn.Linear(size, size, bias=False)
+
+    def forward(self, heads: Tensor, relation: Tensor, relations: Tensor) -> Tensor:
+        """Return what is asked for, (n, F), of heads (n, F) and relations (n,) of (R, F)."""
+        both = torch.cat([relations, self.turned(relations)])
+        asked = torch.cat([heads, both[relation]], dim=-1)
+        wanted: Tensor = self.outer(torch.nn.functional.gelu(self.inner(asked)))
+        return wanted * heads.shape[-1] ** -0.5
+
+
+class PredictionTrainee:
+    """A reader and a predictor in training; see `kgraft.training.Trainee`.
+
+    The graph is opened with all its splits; the reader must know the train split alone.
+    """
+
+    def __init__(
+        self, reader: nn.Module, relations: Tensor, graph: Graph, settings: PredictionSettings
+    ) -> None:
+        whole = graph.whole()
+        parts = [whole.triples.take(whole.triples.split == n) for n in range(len(SPLITS))]
+        if not len(parts[0]):
+            raise BadInput("the graph has no facts to learn from", remedy="give a graph with some")
+        count = len(graph.relations)
+        self.learnt, self.valid, self.test = (Asked(p, whole.triples, count) for p in parts[:3])
+        self.settings, self.relations, self.count = settings, relations, len(graph.entities)
+        with seeded(settings.seed):
+            self.predictor = Predictor(relations.shape[1])
+        self.reader = reader
+        self.module = nn.ModuleDict({"reader": reader, "predictor": self.predictor})
+        held = list(self.module.parameters())
+        self.optimiser = Adam(held, 0.0, weight_decay=settings.weight_decay)
+        self.steps = settings.epochs * len(self.batches(0))
+
+    def state(self) -> dict[str, Tensor]:
+        """Return parameters and optimiser."""
+        return learned_state(self.module, self.optimiser)
+
+    def load(self, state: Mapping[str, Tensor]) -> None:
+        """Put a state back."""
+        load_learned(self.module, self.optimiser, state)
+
+    def batches(self, epoch: int) -> list[np.ndarray]:
+        """Return the questions of an epoch, in random order."""
+        order = stream(self.settings.seed, _ORDER, epoch).permutation(len(self.learnt))
+        return np.array_split(order, -(-len(order) // self.settings.batch))
+
+    def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
+        """Move the parameters once; the answer is told from the others' and from strangers."""
+        self.module.train()
+        seed = torch_stream(self.settings.seed, _STEP, place).initial_seed()
+        random = stream(self.settings.seed, _STEP, place)
+        with seeded(seed):
+            loss = self._loss(batch, random, seed % (1 << 31))
+        self.optimiser.update(loss, [self.settings.rate * warmed_up(place, self.steps)])
+        return {"loss": loss.item()}
+
+    def _loss(self, batch: np.ndarray, random: np.random.Generator, seed: int) -> Tensor:
+        asked = self.learnt
+        strangers = random.integers(self.count, size=self.settings.strangers)
+        candidates, place = np.unique(
+            np.concatenate([asked.answer[batch], strangers]), return_inverse=True
+        )
+        gold = torch.from_numpy(place[: len(batch)])
+        reader, predictor = self.reader, self.predictor
+        heads = reader(asked.entity[batch], seed=seed, hidden=asked.answer[batch][:, None])
+        wanted = predictor(heads, torch.from_numpy(asked.relation[batch]), self.relations)
+        scores = wanted @ predictor.entity(reader(candidates, seed=seed + 1)).T
+        row, right = asked.known(batch)
+        at = np.searchsorted(candidates, right).clip(max=len(candidates) - 1)
+        same = candidates[at] == right
+        others = torch.zeros_like(scores, dtype=torch.bool)
+        others[torch.from_numpy(row[same]), torch.from_numpy(at[same])] = True
+        others[torch.arange(len(batch)), gold] = False
+        return cross_entropy(scores.masked_fill(others, -torch.inf), gold)
+
+    def validate(self) -> dict[str, float]:
+        """Return the MRR on validation facts, none where there are none."""
+        if not len(self.valid):
+            return {}
+        return {"mrr": float((1 / self.ranks(self.valid)).mean())}
+
+    @torch.no_grad()
+    def ranks(self, asked: Asked) -> np.ndarray:
+        """Return the rank of each question's answer among all entities, known ones left out."""
+        self.module.eval()
+        reader, predictor = self.reader, self.predictor
+        parts = np.array_split(np.arange(self.count), -(-self.count // AT_ONCE))
+        vectors = torch.cat([reader(part, seed=0) for part in parts])
+        tails = predictor.entity(vectors)
+        found = []
+        for first in range(0, len(asked), ASKED_AT_ONCE):
+            rows = np.arange(first, min(first + ASKED_AT_ONCE, len(asked)))
+            heads = vectors[torch.from_numpy(asked.entity[rows])]
+            wanted = predictor(heads, torch.from_numpy(asked.relation[rows]), self.relations)
+            scores = (wanted @ tails.T).numpy()
+            known = asked.known(rows)
+            found.append(filtered_ranks(scores, np.arange(len(rows)), asked.answer[rows], *known))
+        return np.concatenate(found)

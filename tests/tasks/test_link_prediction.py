@@ -1,0 +1,83 @@
+"""Missing links are predicted from text and structure."""
+
+import numpy as np
+import pytest
+import torch
+from tests.embed.tiny import build, desk_triples
+from tests.joint.conftest import CONFIG
+
+from kgraft.errors import BadInput
+from kgraft.graph import Graph
+from kgraft.joint import JointModel, open_memory
+from kgraft.tasks.entity_classes import GraphReader
+from kgraft.tasks.link_prediction import Asked, PredictionSettings, PredictionTrainee
+from kgraft.text import Encoder
+
+QUICK = PredictionSettings(epochs=30, batch=32, strangers=16, rate=5e-3)
+
+
+@pytest.fixture(scope="module")
+def desks(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("desks") / "graph"
+    build(folder, desk_triples())
+    return Graph.open(folder)
+
+
+@pytest.fixture
+def trainee(desks, host_folder, tmp_path):
+    model = JointModel(Encoder.load(host_folder, device="cpu", max_length=64), CONFIG)
+    memory = open_memory(model, desks, folder=tmp_path)
+    return PredictionTrainee(GraphReader(model, desks, memory), memory.relations, desks, QUICK)
+
+
+def test_questions_and_what_is_known(desks):
+    whole = desks.whole().triples
+    asked = Asked(whole.take(np.arange(5)), whole, len(desks.relations))
+    facts = set(zip(whole.head.tolist(), whole.relation.tolist(), whole.tail.tolist(), strict=True))
+    assert len(asked) == 10
+    place, answer = asked.known(np.arange(10))
+    count = len(desks.relations)
+    for row in range(10):
+        entity, relation = int(asked.entity[row]), int(asked.relation[row])
+        known = set(answer[place == row].tolist())
+        if relation < count:
+            assert known == {t for h, r, t in facts if (h, r) == (entity, relation)}
+        else:
+            assert known == {h for h, r, t in facts if (t, r) == (entity, relation - count)}
+        assert int(asked.answer[row]) in known
+
+
+def test_it_learns(trainee):
+    before = trainee.validate()["mrr"]
+    place = 0
+    for epoch in range(10):
+        for batch in trainee.batches(epoch):
+            trainee.step(batch, place)
+            place += 1
+    assert trainee.validate()["mrr"] > before + 0.1
+
+
+def test_ranks_are_filtered(trainee, desks):
+    ranks = trainee.ranks(trainee.test)
+    assert len(ranks) == 2 * desks.manifest.splits["test"]
+    vectors = trainee.module["reader"](np.arange(trainee.count), seed=0)
+    row = 0
+    with torch.no_grad():
+        relation = torch.from_numpy(trainee.test.relation[:1])
+        head = vectors[trainee.test.entity[row]][None]
+        wanted = trainee.module["predictor"](head, relation, trainee.relations)
+        scores = (wanted @ trainee.module["predictor"].entity(vectors).T)[0]
+    known = set(trainee.test.known(np.array([0]))[1].tolist())
+    own = scores[trainee.test.answer[0]]
+    rivals = [n for n in range(trainee.count) if n not in known]
+    higher = sum(float(scores[n] > own) for n in rivals)
+    equal = sum(float(scores[n] == own) for n in rivals)
+    assert ranks[0] == pytest.approx(1 + higher + equal / 2)
+
+
+def test_a_graph_without_facts(tmp_path, trainee):
+    build(tmp_path / "bare", [], [{"id": "a"}])
+    with pytest.raises(BadInput, match="no facts to learn from"):
+        PredictionTrainee(
+            trainee.module["reader"], trainee.relations, Graph.open(tmp_path / "bare"), QUICK
+        )
