@@ -105,6 +105,7 @@ def _trained(
             head=MaskedHead.load(start, encoder).train(),
             settings=settings,
             identity=identity,
+            overwrite=True,
         ):
             print(folder.name, epoch.number, epoch.losses, epoch.figures, flush=True)
     encoder = GraftedEncoder.from_pretrained(folder, {LAYER: knowledge})

@@ -94,6 +94,7 @@ def _trained(knowledge: WordNetKnowledge, data: Path, name: str, settings: Graft
         valid=noticed_senses(encoder, LAYER, valid),
         settings=settings,
         identity=identity,
+        overwrite=True,
     ):
         print(folder.name, epoch.number, epoch.losses, epoch.figures, flush=True)
     return folder

@@ -78,6 +78,7 @@ def trained(
             head=MaskedHead.load(start, encoder).train(),
             settings=settings,
             identity=identity,
+            overwrite=True,
             knowing=knowing,
         ):
             print(folder.name, epoch.number, epoch.losses, epoch.figures, flush=True)

@@ -189,7 +189,7 @@ def test_where_marked_mentions_stay_known_they_are_masked_often(encoder, data):
     settings = QUICK.changed(linker_epochs=0, masked=1.0, told=1.0)
     made = trainee(encoder, data, settings)
     ids, _, mentions = read_batch(made.texts, np.arange(len(made.texts)))
-    columns = made._shares(ids, mentions, torch.Generator(), told=True) == 0.5
+    columns = made._often(ids, mentions) == 0.5
     tokenizer = encoder.tokenizer
     assert set(tokenizer.convert_ids_to_tokens(ids[columns].tolist())) == {"paris"}
     losses = [made.step(batch, place)["words"] for place, batch in enumerate(made.batches(0))]
@@ -243,16 +243,3 @@ def test_marks_outside_their_text_are_no_mentions(encoder, graph):
     marks = [{"start": s, "end": e, "entity": "texas"} for s, e in ((-3, 2), (4, 90), (3, 3))]
     found = notice(encoder, annotate(graph, [("so be it", marks), ("", [])]), 2, linked=True)
     assert (found.mentions(np.arange(len(found)))[2].known < 0).all()
-
-
-def test_one_marked_mention_of_each_window_may_be_hidden(encoder, graph):
-    places = {"texas": (0, 5), "france": (10, 16)}
-    marks = [{"start": s, "end": e, "entity": name} for name, (s, e) in places.items()]
-    data = annotate(graph, [("Texas and France", marks)] * 40 + [("Paris", [])])
-    made = trainee(encoder, data, QUICK.changed(hide_one=True))
-    ids, _, mentions = read_batch(made.texts, np.arange(len(made.texts)))
-    shares = made._shares(ids, mentions, torch.Generator().manual_seed(0), told=False)
-    pairs = zip(ids, shares, strict=True)
-    hidden = [encoder.tokenizer.decode(row[share == 1]) for row, share in pairs]
-    assert set(hidden[:40]) == set(places)
-    assert hidden[40] == ""

@@ -25,7 +25,6 @@ class GraftSettings:
     loss: Loss | None = None  # of the linker; None: margin where perhaps no candidate is right
     masked: float = 0.5  # share of the later batches that are read with masked words
     told: float = 0.0  # share of those in which marked mentions stay known, and are masked often
-    hide_one: bool = False  # whether in the others one marked mention of each window is masked
     rank: int | None = None  # of the changes to the host; None: all its weights learn
     frozen: int = 0  # layers of the host at the bottom, with the word vectors, that never learn
     batch_tokens: int = 2048  # tokens a batch, padding included
@@ -57,9 +56,7 @@ class GraftSettings:
 
     def unknowing(self) -> GraftSettings:
         """Return the settings of a training of the same length without knowledge."""
-        return replace(
-            self, linker_epochs=0, epochs=self.all_epochs, masked=1.0, told=0.0, hide_one=False
-        )
+        return replace(self, linker_epochs=0, epochs=self.all_epochs, masked=1.0, told=0.0)
 
     def changed(self, **changes: Any) -> GraftSettings:  # noqa: ANN401
         """Return the settings with those changed that are not None."""

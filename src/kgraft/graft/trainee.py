@@ -145,7 +145,7 @@ class GraftTrainee:
             _, scores = self._read(ids, mask, mentions)
             return self._links(scores, mentions)
         told = bool(torch.rand((), generator=drawn) < self.settings.told)
-        shares = self._shares(ids, mentions, drawn, told=told)
+        shares = self._often(ids, mentions) if told else None
         masked = self._masked(self.texts, batch.windows, ids, drawn, shares)
         shown = self._hidden(mentions, masked, drawn, told=told)
         hidden, scores = self._read(masked.ids, mask, shown)
@@ -178,17 +178,13 @@ class GraftTrainee:
         chosen = ids == self.mask.mask
         return Masked(ids, chosen, torch.from_numpy(texts.hidden[windows])[chosen.nonzero()[:, 0]])
 
-    def _shares(
-        self, ids: Tensor, mentions: dict[int, Mentions], drawn: torch.Generator, *, told: bool
-    ) -> Tensor | None:
-        """Return how often each token is masked, (B, L); None where all are masked alike."""
-        if told:
-            often = _columns(mentions, ids, lambda found: found.known >= 0)
-            return torch.full(ids.shape, self.mask.share).masked_fill(often, OFTEN)
-        if self.settings.hide_one:
-            one = _columns(mentions, ids, lambda found: _one_known(found, drawn))
-            return torch.full(ids.shape, self.mask.share).masked_fill(one, 1.0)
-        return None
+    def _often(self, ids: Tensor, mentions: dict[int, Mentions]) -> Tensor:
+        """Return how often each token is masked, (B, L): those of known mentions often."""
+        shares = torch.full(ids.shape, self.mask.share)
+        for found in mentions.values():
+            known = (found.held(ids.shape[1]) & (found.known >= 0)[:, None]).any(-1)
+            shares = shares.masked_fill(known, OFTEN)
+        return shares
 
     def _linking_loss(self, layer: int) -> Callable[[Tensor, Tensor], Tensor]:
         closed = self.encoder.grafts.knowledge[layer].closed
@@ -241,26 +237,6 @@ class GraftTrainee:
             words += len(masked.target)
         perplexity = math.exp(min(loss / max(words, 1), 50.0))
         return {"accuracy": right / max(links, 1), "perplexity": perplexity, "score": -perplexity}
-
-
-def _columns(
-    mentions: dict[int, Mentions], ids: Tensor, chosen: Callable[[Mentions], Tensor]
-) -> Tensor:
-    """Return the columns of the mentions that are chosen, (B, M) of each layer, as (B, L)."""
-    columns = torch.zeros(ids.shape, dtype=torch.bool)
-    for found in mentions.values():
-        columns |= (found.held(ids.shape[1]) & chosen(found)[:, None]).any(-1)
-    return columns
-
-
-def _one_known(found: Mentions, drawn: torch.Generator) -> Tensor:
-    """Choose one mention of each window whose entity is known, (B, M); none where there is none."""
-    known = found.known >= 0
-    draw = torch.rand(known.shape, generator=drawn).masked_fill(~known, -1.0)
-    best = torch.zeros_like(known)
-    if known.shape[1]:
-        best.scatter_(1, draw.argmax(1, keepdim=True), value=True)
-    return best & known
 
 
 def _next_head(size: int, seed: int) -> NextHead:
