@@ -217,7 +217,7 @@ class GraftTrainee:
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """Return how often the linker is right, and the perplexity of masked words."""
+        """Return how often the linker is right, and the perplexity of words if some are masked."""
         if self.valid is None:
             return {}
         self.module.eval()
@@ -231,12 +231,16 @@ class GraftTrainee:
                 known = gold >= 0
                 right += int(torch.eq(found[known].argmax(-1), gold[known]).sum())
                 links += int(known.sum())
-            masked = self._masked(self.valid, windows, ids, drawn)
-            hidden, _ = self._read(masked.ids, mask, self._hidden(mentions, masked, drawn))
-            loss += self.head.loss(hidden, masked, self.encoder.words).item() * len(masked.target)
-            words += len(masked.target)
-        perplexity = math.exp(min(loss / max(words, 1), 50.0))
-        return {"accuracy": right / max(links, 1), "perplexity": perplexity, "score": -perplexity}
+            if self.settings.masked:
+                masked = self._masked(self.valid, windows, ids, drawn)
+                hidden, _ = self._read(masked.ids, mask, self._hidden(mentions, masked, drawn))
+                mean = self.head.loss(hidden, masked, self.encoder.words).item()
+                loss, words = loss + mean * len(masked.target), words + len(masked.target)
+        figures = {"accuracy": right / max(links, 1)}
+        if self.settings.masked:
+            perplexity = math.exp(min(loss / max(words, 1), 50.0))
+            figures |= {"perplexity": perplexity, "score": -perplexity}
+        return figures
 
 
 def _next_head(size: int, seed: int) -> NextHead:
