@@ -8,7 +8,7 @@ from tests.graft.conftest import SETTINGS, DrawnVectors
 from kgraft.graft import GraftedEncoder, GraftSettings
 from kgraft.graft.expecting import ExpectingKnowledge
 from kgraft.graft.mentions import NIL
-from kgraft.graft.trainee import GraftTrainee
+from kgraft.graft.trainee import GraftTrainee, read_batch
 from kgraft.tasks import clozes, reciprocal_ranks
 from kgraft.tasks.facts import noticed_clozes, object_tokens
 from kgraft.text import Encoder
@@ -104,6 +104,9 @@ def test_facts_are_learnt(expecting, asked):
     before = made.validate()
     losses = made.step(made.batches(0)[0], 0)
     assert set(losses) == {"loss", "words", "links.2"}
+    ids, _, mentions = read_batch(windows, np.arange(3))
+    masked = made._masked(windows, np.arange(3), ids, torch.Generator())
+    assert made._hidden(mentions, masked, torch.Generator()) is mentions  # nothing to give away
     for place in range(1, 90):
         losses = made.step(made.batches(place)[0], place)
     after = made.validate()

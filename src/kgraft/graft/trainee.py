@@ -198,7 +198,12 @@ class GraftTrainee:
         *,
         told: bool = False,
     ) -> dict[int, Mentions]:
-        """Hide the candidates that would give masked words away, or tell what marked ones mean."""
+        """Hide the candidates that would give masked words away, or tell what marked ones mean.
+
+        What stands hidden in the texts already gives nothing away.
+        """
+        if self.texts.hidden is not None:
+            return mentions
         known = self.encoder.grafts.knowledge
         shown = {layer: found.told() if told else found for layer, found in mentions.items()}
         return {
