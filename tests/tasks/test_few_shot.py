@@ -68,6 +68,16 @@ def test_texts(data, graph, path):
     assert RelationTexts.read(path, graph, without=["pays in"]).names == ["capital"]
 
 
+def test_ends_without_an_id_are_looked_up_by_their_name(tmp_path, graph):
+    told = line("Germany pays in gold", "Germany", "gold", "pays in", ("x", "x"))
+    for end in ("head", "tail"):
+        del told[end]["entity"]
+    path = tmp_path / "names.jsonl"
+    path.write_text(json.dumps(told))
+    found = RelationTexts.read(path, graph)
+    assert found.entity.tolist() == [[graph.numbers_of(["germany"])[0], -1]]
+
+
 def test_what_the_graph_says_of_both_is_hidden(reader, graph, monkeypatch):
     asked = []
     sampled = joint_model.surroundings

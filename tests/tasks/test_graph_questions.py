@@ -5,22 +5,18 @@ import json
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.joint.conftest import CONFIG
 
 from kgraft.errors import BadInput
 from kgraft.joint import JointModel, open_memory
 from kgraft.tasks.graph_questions import (
-    NOWHERE,
     Answerer,
-    Edges,
     Questions,
     QuestionSettings,
     QuestionTrainee,
     answer_loss,
-    walk_on,
 )
+from kgraft.tasks.graph_walks import Reached
 from kgraft.text import Encoder
 
 ASKED = [
@@ -68,39 +64,24 @@ def test_questions(asked, graph):
     assert asked.answers[8].tolist() == []
 
 
-@given(seed=st.integers(0, 99))
-@settings(max_examples=20, deadline=None)
-def test_a_step_follows_the_formula(graph, seed):
-    torch.manual_seed(seed)
-    edges, relations = Edges.of(graph), len(graph.relations)
-    mass, p = torch.rand(len(graph.entities), 3), torch.rand(2 * relations, 3)
-    found = walk_on(mass, p, edges)
-    expected = torch.zeros_like(mass)
-    facts = graph.triples
-    rows = zip(facts.head.tolist(), facts.relation.tolist(), facts.tail.tolist(), strict=True)
-    for head, relation, tail in rows:
-        expected[tail] += mass[head] * p[relation]
-        expected[head] += mass[tail] * p[relation + relations]
-    assert torch.allclose(found, expected.clamp_max(1.0), atol=1e-5)
-
-
 def test_the_loss_by_hand():
-    scores = torch.tensor([[0.0, 1.0], [2.0, 0.0], [1.0, 3.0]])
-    likely = scores.softmax(0)
-    expected = -(torch.log(likely[1, 0] + likely[2, 0]) + torch.log(likely[0, 1])) / 2
-    found = answer_loss(scores, [np.array([1, 2]), np.array([0])])
-    assert found.item() == pytest.approx(expected.item())
+    scores = torch.tensor([0.0, 2.0, 1.0, 1.0, 0.0, 3.0])
+    reached = Reached(np.array([0, 0, 0, 1, 1, 2]), np.array([4, 5, 6, 4, 5, 4]), scores)
+    first, second = scores[:3].softmax(0), scores[3:5].softmax(0)
+    expected = -(torch.log(first[1] + first[2]) + torch.log(second[0])) / 2
+    found = answer_loss(reached, [np.array([5, 6]), np.array([4]), np.array([9])])
+    assert found.item() == pytest.approx(expected.item())  # the last reaches no answer
+    assert answer_loss(reached, [np.array([9])] * 3).item() == 0.0
 
 
 def test_only_what_is_around_is_an_answer(answerer, asked, graph):
     for knowing in (True, False):
         made = answerer(knowing=knowing).eval()
         windows = made.windows(asked)
-        scores = made(windows.batch(np.array([0])), torch.from_numpy(asked.topic[:1]), seed=0)
-        around = set(np.flatnonzero(scores[:, 0].detach().numpy() > NOWHERE).tolist())
+        scores, _ = made(windows.batch(np.array([0])), asked.topic[:1], seed=0)
         near = set(graph.numbers_of(["germany", "france", "euro"]).tolist())
         rivers = {int(n) for n in graph.numbers_of([f"r{n}" for n in range(16) if n % 3 == 1])}
-        assert around == near | rivers
+        assert set(scores.entity.tolist()) == near | rivers
 
 
 def test_it_learns_and_knowledge_helps(answerer, asked):
@@ -115,6 +96,27 @@ def test_it_learns_and_knowledge_helps(answerer, asked):
         assert trainee.validate()["hits"] == pytest.approx(right[knowing].mean())
     assert right[True][:8].mean() > 0.8
     assert not right[True][8]
+
+
+def test_answers_come_with_the_path_that_leads_there(answerer, asked, graph):
+    trainee = QuestionTrainee(answerer(), asked, asked, QUICK)
+    found = trainee.answers(asked, most=2)
+    facts = set(zip(graph.triples.head, graph.triples.relation, graph.triples.tail, strict=True))
+    assert len(found) == len(asked)
+    for number, answers in enumerate(found):
+        assert len(answers) <= 2
+        assert [a.likely for a in answers] == sorted((a.likely for a in answers), reverse=True)
+        for answer in answers:
+            assert 1 <= len(answer.path) <= QUICK.hops
+            at = asked.topic[number]
+            for head, relation, tail in answer.path:
+                assert (head, relation, tail) in facts
+                assert at in (head, tail)
+                at = tail if at == head else head
+            assert at == answer.entity
+    best = [answers[0].entity if answers else -1 for answers in found]
+    right = [e in held for e, held in zip(best, asked.answers, strict=True)]
+    assert right == trainee.right(asked).tolist()
 
 
 def test_a_bad_line(tmp_path, graph):

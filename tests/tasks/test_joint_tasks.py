@@ -3,15 +3,22 @@
 import json
 
 import pytest
+import torch
+from tests.embed.tiny import build, desk_triples
 from tests.joint.conftest import CONFIG
 from tests.tasks.test_few_shot import line
 from tests.tasks.test_graph_questions import ASKED
 
-from kgraft.joint import JointModel
-from kgraft.tasks import evaluate_joint, joint_tasks
+from kgraft.errors import BadInput
+from kgraft.graph import Graph
+from kgraft.joint import JointModel, new_heads, open_memory
+from kgraft.joint.graph_losses import GraphLosses
+from kgraft.tasks import compare_strategies, evaluate_joint, joint_tasks
 from kgraft.tasks.entity_classes import EntitySettings
 from kgraft.tasks.few_shot import EpisodeSettings
 from kgraft.tasks.graph_questions import QuestionSettings
+from kgraft.tasks.joint_learner import JointLearner
+from kgraft.tasks.link_prediction import PredictionSettings
 from kgraft.text import Encoder
 
 
@@ -22,6 +29,7 @@ def load(host_folder, tmp_path, monkeypatch):
         "EntitySettings": EntitySettings(epochs=2, batch=8),
         "EpisodeSettings": EpisodeSettings(steps=4, validate_every=2, ways=2, texts=2, asked=20),
         "QuestionSettings": QuestionSettings(hops=2, epochs=1, batch=4),
+        "PredictionSettings": PredictionSettings(epochs=1, batch=8, strangers=4),
     }.items():
         monkeypatch.setattr(joint_tasks, name, lambda quick=quick: quick)
     return lambda: JointModel(Encoder.load(host_folder, device="cpu", max_length=64), CONFIG)
@@ -33,7 +41,20 @@ def test_classes(load, graph):
     assert found.low <= found.difference <= found.high
 
 
-def test_relations(load, graph, tmp_path, monkeypatch):
+def test_links(load, tmp_path):
+    build(tmp_path / "desks", desk_triples())
+    found = evaluate_joint("links", load, Graph.open(tmp_path / "desks"))
+    assert 0 < found.on <= 1
+    assert 0 < found.off <= 1
+
+
+def test_links_of_a_graph_without_test_facts(load, graph):
+    with pytest.raises(BadInput, match="no test facts"):
+        evaluate_joint("links", load, graph)
+
+
+@pytest.fixture
+def relation_texts(tmp_path, monkeypatch):
     monkeypatch.setattr(joint_tasks, "ASKED", 50)
     pairs = {"capital": ("Paris", "France"), "pays in": ("Germany", "euro"),
              "lies in": ("Paris", "Texas"), "borders": ("France", "Germany")}  # fmt: skip
@@ -44,8 +65,45 @@ def test_relations(load, graph, tmp_path, monkeypatch):
             for r in relations
         ]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    found = evaluate_joint("relations", load, graph, tmp_path)
+    return tmp_path
+
+
+def test_relations(load, graph, relation_texts):
+    found = evaluate_joint("relations", load, graph, relation_texts)
     assert 0 <= found.on <= 1
+
+
+def test_strategies(load, graph, relation_texts):
+    pretrained, fresh = [], []
+    found = compare_strategies(
+        "relations",
+        lambda: pretrained.append(1) or load(),
+        lambda: fresh.append(1) or load(),
+        graph,
+        relation_texts,
+    )
+    assert list(found) == ["pre-training", "fine-tuning", "both", "multi-task"]
+    assert (len(pretrained), len(fresh)) == (2, 3)
+    assert len({difference.off for difference in found.values()}) == 1
+
+
+def test_strategies_need_a_text(load, graph):
+    with pytest.raises(BadInput, match="of the graph alone"):
+        compare_strategies("classes", load, load, graph)
+
+
+def test_what_is_asked_beside_the_task_is_learnt_with_it(load, graph, tmp_path):
+    model = load()
+    memory = open_memory(model, graph)
+    heads = new_heads(model, graph, 0)
+    losses = GraphLosses(model, heads, graph, memory)
+    learner = JointLearner(model, [(0.0, [])], seed=0, beside=losses, rate=1e-2)
+    learner.steps = 10
+    before = heads.relations.outer.weight.clone()
+    told = learner.move(model.language.norm.weight.sum(), 0)
+    assert told["loss"] == pytest.approx(told["task"] + told["categories"] + told["relations"])
+    assert not torch.equal(heads.relations.outer.weight, before)
+    assert "module.heads.relations.outer.weight" in learner.state()
 
 
 def test_questions(load, graph, tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgraft.training import stream, torch_stream
-from kgraft.training.seeds import seeded
+from kgraft.training.seeds import seeded, shuffled
 
 WORD = st.integers(0, 2**32 - 1)
 
@@ -53,3 +53,12 @@ def test_what_is_drawn_under_a_seed_changes_nothing_after():
     with seeded(7):
         assert torch.equal(torch.rand(2), one)
     assert torch.equal(torch.rand(2), expected)
+
+
+@given(st.integers(1, 50), st.integers(1, 20), st.integers(0, 3))
+def test_shuffled_holds_each_number_once(count, size, epoch):
+    batches = shuffled(count, size, 7, epoch)
+    assert all(0 < len(batch) <= size for batch in batches)
+    assert sorted(np.concatenate(batches)) == list(range(count))
+    again = shuffled(count, size, 7, epoch)
+    assert [batch.tolist() for batch in batches] == [batch.tolist() for batch in again]

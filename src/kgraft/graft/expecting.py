@@ -95,10 +95,8 @@ class ExpectingKnowledge(GraphKnowledge):
 
         Without what holds of an entity and `MANY` others.
         """
-        facts, shift = self.graph.triples, len(self.graph.relations)
-        near = np.concatenate([facts.head, facts.tail]).astype(np.int64)
-        relation = np.concatenate([facts.relation, facts.relation + shift]).astype(np.int64)
-        far = np.concatenate([facts.tail, facts.head])
+        shift = len(self.graph.relations)
+        near, relation, far = self.graph.triples.both_ways(shift)
         order = np.lexsort((relation, near))
         near, relation, far = near[order], relation[order], far[order]
         _, group, size = np.unique(
@@ -124,7 +122,7 @@ class ExpectingKnowledge(GraphKnowledge):
         row, statement = expand(bounds[subject], bounds[subject + 1])
         pair, prior = pair[row], named.prior[place[row]]
         told = prior * np.exp(SHARP * fit[pair, relation[statement]]) * weight[statement]
-        key = word[pair] << 32 | far[statement].astype(np.int64)
+        key = word[pair] << 32 | far[statement]
         keys, same = np.unique(key, return_inverse=True)
         total = np.bincount(same, told, minlength=len(keys))
         owner, entity = keys >> 32, keys & 0xFFFFFFFF

@@ -20,7 +20,8 @@ from kgraft.text import length_batches
 from kgraft.text.layers import layers_of
 from kgraft.text.masked import Masked, MaskedHead, TokenMask
 from kgraft.training import stream, torch_stream
-from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
+from kgraft.training.adam import warmed_up
+from kgraft.training.learner import Learner
 from kgraft.training.seeds import seeded
 
 LINKER = ("down.", "pool.", "entity.", "spans.", "score.")  # the parts of a graft that link
@@ -40,7 +41,7 @@ class Batch(NamedTuple):
     masked: bool
 
 
-class GraftTrainee:
+class GraftTrainee(Learner):
     """A grafted encoder and its head in training; see `kgraft.training.Trainee`.
 
     With `knowing` false the same is trained without knowledge, to compare with: as many epochs, all
@@ -64,37 +65,29 @@ class GraftTrainee:
         parts: dict[str, nn.Module] = {"model": encoder.model, "head": head}
         if texts.follows is not None:
             parts["next"] = self.next
-        self.module = nn.ModuleDict(parts)
-        self.groups = self._groups()
-        self.optimiser = Adam(list(self.groups.values()), 0.0, weight_decay=settings.weight_decay)
+        self.groups = self._groups(parts)
+        held = [(getattr(settings, RATES[name]), group) for name, group in self.groups.items()]
+        super().__init__(nn.ModuleDict(parts), held, weight_decay=settings.weight_decay)
         self.bounds = self._bounds()
 
-    def _groups(self) -> dict[str, dict[str, list[nn.Parameter]]]:
+    def _groups(self, parts: Mapping[str, nn.Module]) -> dict[str, list[nn.Parameter]]:
         """Return what is trained, by the rate at which it learns."""
         lowest = self.encoder.grafts.layers[0]
         layers = layers_of(self.encoder.model)
         above = {id(p) for layer in layers[lowest:] for p in layer.parameters()}
         groups: dict[str, list[nn.Parameter]] = {name: [] for name in RATES}
         for name in ("head", "next"):
-            if name in self.module:
-                groups["head"] += self.module[name].parameters()
+            if name in parts:
+                groups["head"] += parts[name].parameters()
         for name, parameter in self.encoder.model.named_parameters():
             if name.startswith("grafts."):
                 part = name.split(".", 2)[2]
                 groups["linker" if part.startswith(LINKER) else "graft"].append(parameter)
             elif parameter.requires_grad:
                 groups["above" if id(parameter) in above else "host"].append(parameter)
-        return {name: {"params": held} for name, held in groups.items() if held}
+        return {name: held for name, held in groups.items() if held}
 
     # What the loop asks for
-
-    def state(self) -> dict[str, Tensor]:
-        """Return parameters and optimiser."""
-        return learned_state(self.module, self.optimiser)
-
-    def load(self, state: Mapping[str, Tensor]) -> None:
-        """Put a state back."""
-        load_learned(self.module, self.optimiser, state)
 
     def batches(self, epoch: int) -> Sequence[Batch]:
         """Return windows of like length together, each with a kind."""
@@ -129,7 +122,7 @@ class GraftTrainee:
     def _unfreeze(self, *, linking: bool) -> None:
         """Let all learn, or only the linker."""
         for name, group in self.groups.items():
-            for parameter in group["params"]:
+            for parameter in group:
                 parameter.requires_grad_(name == "linker" or not linking)
 
     def _rates(self, place: int, *, linking: bool) -> list[float]:

@@ -26,6 +26,17 @@ class TripleArrays:
         """Return some of the triples (row numbers or a mask)."""
         return TripleArrays(self.head[rows], self.relation[rows], self.tail[rows], self.split[rows])
 
+    def both_ways(self, relations: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return source, relation and target (2E,) int64 of the triples, then of them turned round.
+
+        A relation turned round has its own number: as many later as there are `relations`.
+        """
+        head, relation, tail = (
+            np.asarray(column, np.int64) for column in (self.head, self.relation, self.tail)
+        )
+        turned = np.concatenate([relation, relation + relations])
+        return np.concatenate([head, tail]), turned, np.concatenate([tail, head])
+
 
 @dataclass(frozen=True)
 class Adjacency:

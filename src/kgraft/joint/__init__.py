@@ -5,7 +5,7 @@ from kgraft.joint.heads import Heads
 from kgraft.joint.language import Language
 from kgraft.joint.memories import open_memory
 from kgraft.joint.model import JointModel
-from kgraft.joint.pretrain import pretrain
+from kgraft.joint.pretrain import begin_alike, fresh_joint, new_heads, pretrain
 from kgraft.joint.saving import load_joint
 from kgraft.joint.settings import JointConfig, PretrainSettings, Weights
 from kgraft.joint.texts import LinkedBatch, LinkedWindows
@@ -20,7 +20,10 @@ __all__ = [
     "LinkedWindows",
     "PretrainSettings",
     "Weights",
+    "begin_alike",
+    "fresh_joint",
     "load_joint",
+    "new_heads",
     "open_memory",
     "pretrain",
 ]

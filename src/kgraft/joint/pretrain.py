@@ -19,12 +19,13 @@ from kgraft.graph.annotated import Annotated
 from kgraft.joint.descriptions import Descriptions
 from kgraft.joint.heads import Heads
 from kgraft.joint.model import JointModel
-from kgraft.joint.saving import JOINT, save_joint
-from kgraft.joint.settings import PretrainSettings
+from kgraft.joint.saving import JOINT, read_facts, save_joint
+from kgraft.joint.settings import PretrainSettings, config_of
 from kgraft.joint.texts import LinkedWindows
 from kgraft.joint.trainee import JointTrainee
 from kgraft.progress import Progress
 from kgraft.storage import new_folder, refuse_existing
+from kgraft.text import Encoder
 from kgraft.training import Epoch, Processes, Schedule, train
 from kgraft.training.folder import RunFolder, run_folder
 from kgraft.training.seeds import seeded
@@ -64,7 +65,7 @@ def pretrain(
     if overwrite and processes.main:
         RunFolder(folder, whole).make_way()
     processes.wait()
-    _begin(model, graph)
+    begin_alike(model, graph)
     trainee = JointTrainee(
         model,
         new_heads(model, graph, settings.seed),
@@ -102,8 +103,19 @@ def new_heads(model: JointModel, graph: Graph, seed: int) -> Heads:
         return Heads(*sizes).to(model.encoder.device)
 
 
-def _begin(model: JointModel, graph: Graph) -> None:
-    """Let the merging norm begin as good as silent."""
+def fresh_joint(folder: str | Path, graph: Graph, encoder: str | Path | None = None) -> JointModel:
+    """Return a model of the shape of one in a folder that has learnt nothing of any graph.
+
+    `encoder` is what the one in the folder was trained from, if not the default.
+    """
+    told = read_facts(Path(folder))
+    model = JointModel(Encoder.load(encoder, max_length=told["max_length"]), config_of(told))
+    begin_alike(model, graph)
+    return model
+
+
+def begin_alike(model: JointModel, graph: Graph) -> None:
+    """Let the merging norm of a model that has learnt nothing begin as good as silent."""
     some = np.linspace(0, len(graph.entities) - 1, min(SOME, len(graph.entities))).astype(np.int64)
     if len(some):
         read = Descriptions(graph, model.language).read("entities", some)

@@ -11,16 +11,18 @@ from torch import Tensor, nn
 
 from kgraft.graph import Graph
 from kgraft.joint.descriptions import Descriptions
+from kgraft.joint.graph_losses import GraphLosses
 from kgraft.joint.heads import Heads, mean_loss
 from kgraft.joint.model import JointModel
-from kgraft.joint.samplers import Categories, GraphBatch, rivals, walk
+from kgraft.joint.samplers import rivals
 from kgraft.joint.settings import PretrainSettings
 from kgraft.joint.texts import LinkedBatch, LinkedWindows
 from kgraft.progress import Progress
 from kgraft.text import length_batches
 from kgraft.text.masked import TokenMask
 from kgraft.training import Processes, stream, torch_stream
-from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
+from kgraft.training.adam import warmed_up
+from kgraft.training.learner import Learner
 from kgraft.training.seeds import seeded
 from kgraft.vectors.memory import Memory
 
@@ -28,7 +30,7 @@ VERSION = "memory.version"
 _BATCH, _STEP, _VALID = 0, 1, 2  # what a stream of random numbers is for
 
 
-class JointTrainee:
+class JointTrainee(Learner):
     """See `kgraft.training.Trainee`; with `knowing` false the merge is skipped."""
 
     def __init__(
@@ -50,16 +52,16 @@ class JointTrainee:
         self.processes, self.progress = processes or Processes(), progress
         self.mask = TokenMask(model.encoder)
         self.descriptions = Descriptions(graph, model.language)
-        self.categories = Categories.of_graph(graph, heads.categories.out_features)
-        self.module = nn.ModuleDict({"model": model, "heads": heads})
-        parts = {
-            "language_rate": model.language,
-            "knowledge_rate": model.knowledge,
-            "head_rate": heads,
-        }
-        self.rates = [getattr(settings, rate) for rate in parts]
-        groups = [{"params": list(part.parameters())} for part in parts.values()]
-        self.optimiser = Adam(groups, 0.0, weight_decay=settings.weight_decay)
+        self.graph_losses = GraphLosses(
+            model, heads, graph, memory, roots=settings.roots, length=settings.walk
+        )
+        groups = [
+            (settings.language_rate, model.language.parameters()),
+            (settings.knowledge_rate, model.knowledge.parameters()),
+            (settings.head_rate, heads.parameters()),
+        ]
+        module = nn.ModuleDict({"model": model, "heads": heads})
+        super().__init__(module, groups, weight_decay=settings.weight_decay)
         self.steps = sum(len(self.batches(epoch)) for epoch in range(settings.epochs))
         self._saved = 0
 
@@ -68,11 +70,11 @@ class JointTrainee:
         version = torch.tensor([self.memory.version])
         self.memory.forget(self._saved)
         self._saved = self.memory.version
-        return learned_state(self.module, self.optimiser) | {VERSION: version}
+        return super().state() | {VERSION: version}
 
     def load(self, state: Mapping[str, Tensor]) -> None:
         """Put a state back; a memory that is no longer there is made anew when it is needed."""
-        load_learned(self.module, self.optimiser, state)
+        super().load(state)
         self._saved = int(state[VERSION])
         if not self.memory.go_to(self._saved):
             self.memory.go_to(0)
@@ -120,21 +122,24 @@ class JointTrainee:
         if weights.words or weights.mentions:
             losses |= self._text_losses(batch, drawn, random)
         if weights.categories or weights.relations:
-            found = walk(self.graph, self.settings.roots, self.settings.walk, random)
-            losses |= self._graph_losses(found, random)
+            losses |= self.graph_losses(random)
         return {name: loss for name, loss in losses.items() if getattr(weights, name)}
 
     def _text_losses(
         self, batch: LinkedBatch, drawn: torch.Generator, random: np.random.Generator
     ) -> dict[str, Tensor]:
+        weights, losses = self.settings.weights, dict[str, Tensor]()
         if not len(batch.ids):  # a process may get no share of a small batch
             return {"words": torch.zeros(()), "mentions": torch.zeros(())}
         lost = torch.rand(len(batch.entity), generator=drawn) < self.settings.masked_mentions
         masked = self.mask(batch.ids, drawn)
         read = self._read(batch, masked.ids, ~lost, random)
-        words = self.heads.words.loss(read, masked, self.model.encoder.words)
-        scores = self._mention_scores(batch, read, lost, random)
-        return {"words": words, "mentions": mean_loss(scores, scores.new_zeros(len(scores)).long())}
+        if weights.words:
+            losses["words"] = self.heads.words.loss(read, masked, self.model.encoder.words)
+        if weights.mentions:
+            scores = self._mention_scores(batch, read, lost, random)
+            losses["mentions"] = mean_loss(scores, scores.new_zeros(len(scores)).long())
+        return losses
 
     def _read(
         self, batch: LinkedBatch, ids: Tensor, shown: Tensor, random: np.random.Generator
@@ -160,20 +165,6 @@ class JointTrainee:
         vectors = self.memory.take(candidates).to(read.device)
         scores: Tensor = self.heads.mentions(batch.ends(read)[lost], vectors)
         return scores.masked_fill((candidates < 0).to(read.device), -torch.inf)
-
-    def _graph_losses(self, found: GraphBatch, random: np.random.Generator) -> dict[str, Tensor]:
-        seed = int(random.integers(1 << 31))
-        vectors = self.model.entity_vectors(
-            self.graph, self.memory, found.entity, seed=seed, hidden=found.hidden
-        )
-        gold = torch.from_numpy(self.categories.of[found.entity])
-        typed = gold >= 0
-        categories = mean_loss(
-            self.heads.categories(vectors[typed]), gold[typed].to(vectors.device)
-        )
-        scores = self.heads.relations(vectors[found.head], vectors[found.tail])
-        relations = mean_loss(scores, torch.from_numpy(found.relation).to(vectors.device))
-        return {"categories": categories, "relations": relations}
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:

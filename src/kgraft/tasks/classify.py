@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ from kgraft.graft.attach import freeze_bottom
 from kgraft.tasks.examples import ClassTask, Examples
 from kgraft.text import Encoder, Places, Windows, length_batches
 from kgraft.training import stream, torch_stream
-from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
+from kgraft.training.learner import Learner
 from kgraft.training.seeds import seeded
 
 _BATCH, _DROP = 0, 1  # what a stream of random numbers is for
@@ -102,7 +102,7 @@ class Ready:
         return means.view(len(rows), spans, -1)
 
 
-class ClassTrainee:
+class ClassTrainee(Learner):
     """An encoder and a classifier in training; see `kgraft.training.Trainee`."""
 
     def __init__(
@@ -121,21 +121,12 @@ class ClassTrainee:
         with seeded(settings.seed):
             spans = examples.text.shape[1]
             classes = len(task.classes)
-            head = Classifier(encoder.dimension, spans, classes, settings.dropout)
-        self.module = nn.ModuleDict({"model": encoder.model, "head": head})
+            self.head = Classifier(encoder.dimension, spans, classes, settings.dropout)
         if settings.frozen:
             freeze_bottom(encoder.model, settings.frozen)
-        self.groups = _groups(encoder.model, head)
-        self.optimiser = Adam(list(self.groups.values()), 0.0)
+        module = nn.ModuleDict({"model": encoder.model, "head": self.head})
+        super().__init__(module, _groups(encoder.model, self.head, settings))
         self.steps = sum(len(self.batches(epoch)) for epoch in range(settings.epochs))
-
-    def state(self) -> dict[str, Tensor]:
-        """Return parameters and optimiser."""
-        return learned_state(self.module, self.optimiser)
-
-    def load(self, state: Mapping[str, Tensor]) -> None:
-        """Put a state back."""
-        load_learned(self.module, self.optimiser, state)
 
     def batches(self, epoch: int) -> Sequence[np.ndarray]:
         """Return the examples of an epoch in batches of like length."""
@@ -148,13 +139,10 @@ class ClassTrainee:
         drawn = torch_stream(self.settings.seed, _DROP, place)
         with seeded(drawn.initial_seed()), self._knowledge():
             loss = self._loss(batch)
-        share = warmed_up(place, self.steps)
-        rates = [getattr(self.settings, name) * share for name in self.groups]
-        self.optimiser.update(loss, rates)
-        return {"loss": loss.item()}
+        return self.move(loss, place)
 
     def _loss(self, batch: np.ndarray) -> Tensor:
-        logits = self.module["head"](self.ready.vectors(self.encoder, batch))
+        logits = self.head(self.ready.vectors(self.encoder, batch))
         classes = torch.from_numpy(self.ready.examples.classes[batch])
         if self.task.several:
             return binary_cross_entropy_with_logits(logits, classes.float())
@@ -171,7 +159,7 @@ class ClassTrainee:
         found = np.zeros_like(ready.examples.classes)
         with self._knowledge():
             for rows in length_batches(ready.lengths, self.settings.batch_tokens):
-                logits = self.module["head"](ready.vectors(self.encoder, rows))
+                logits = self.head(ready.vectors(self.encoder, rows))
                 found[rows] = self._decide(logits).numpy()
         return self.task.counts(ready.examples.classes, found)
 
@@ -184,15 +172,16 @@ class ClassTrainee:
         return knowledge_off(self.encoder.model) if self.off else nullcontext()
 
 
-def _groups(model: PreTrainedModel, head: Classifier) -> dict[str, dict[str, list[nn.Parameter]]]:
-    """Return what is trained, by the name of its rate."""
-    groups: dict[str, list[nn.Parameter]] = {
-        "learning_rate": [],
-        "graft_rate": [],
-        "head_rate": list(head.parameters()),
-    }
-    for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            rate = "graft_rate" if name.startswith("grafts.") else "learning_rate"
-            groups[rate].append(parameter)
-    return {name: {"params": held} for name, held in groups.items() if held}
+def _groups(
+    model: PreTrainedModel, head: Classifier, settings: ClassSettings
+) -> list[tuple[float, list[nn.Parameter]]]:
+    """Return what is trained, by its rate."""
+    learning = [(n, p) for n, p in model.named_parameters() if p.requires_grad]
+    host, grafts = (
+        [p for n, p in learning if n.startswith("grafts.") == grafted] for grafted in (False, True)
+    )
+    return [
+        (settings.learning_rate, host),
+        (settings.graft_rate, grafts),
+        (settings.head_rate, list(head.parameters())),
+    ]

@@ -6,7 +6,7 @@ lower half and its graph attention, without the upper half.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +19,8 @@ from kgraft.graph import Graph
 from kgraft.joint import JointModel
 from kgraft.joint.samplers import Categories
 from kgraft.training import stream, torch_stream
-from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
-from kgraft.training.seeds import seeded
+from kgraft.training.learner import Learner
+from kgraft.training.seeds import seeded, shuffled
 from kgraft.vectors.memory import Memory
 
 _ORDER, _STEP, _READ = 0, 1, 2  # what a stream of random numbers is for
@@ -95,7 +95,7 @@ class EntitySettings:
     seed: int = 0
 
 
-class EntityTrainee:
+class EntityTrainee(Learner):
     """A reader and a classifier in training; see `kgraft.training.Trainee`."""
 
     def __init__(
@@ -106,29 +106,21 @@ class EntityTrainee:
         valid: EntityClasses,
         settings: EntitySettings,
     ) -> None:
-        self.learnt, self.valid, self.settings = learnt, valid, settings
+        self.reader, self.settings = reader, settings
+        self.learnt, self.valid = learnt, valid
         with seeded(settings.seed):
-            head = nn.Sequential(
+            self.head = nn.Sequential(
                 nn.Dropout(settings.dropout), nn.Linear(size, size), nn.GELU(),
                 nn.Dropout(settings.dropout), nn.Linear(size, len(learnt.names)),
             )  # fmt: skip
-        self.module = nn.ModuleDict({"reader": reader, "head": head})
-        held = list(self.module.parameters())
-        self.optimiser = Adam(held, 0.0, weight_decay=settings.weight_decay)
+        module = nn.ModuleDict({"reader": reader, "head": self.head})
+        groups = [(settings.rate, module.parameters())]
+        super().__init__(module, groups, weight_decay=settings.weight_decay)
         self.steps = settings.epochs * len(self.batches(0))
-
-    def state(self) -> dict[str, Tensor]:
-        """Return parameters and optimiser."""
-        return learned_state(self.module, self.optimiser)
-
-    def load(self, state: Mapping[str, Tensor]) -> None:
-        """Put a state back."""
-        load_learned(self.module, self.optimiser, state)
 
     def batches(self, epoch: int) -> list[np.ndarray]:
         """Return the entities of an epoch, in random order."""
-        order = stream(self.settings.seed, _ORDER, epoch).permutation(len(self.learnt))
-        return np.array_split(order, -(-len(order) // self.settings.batch))
+        return shuffled(len(self.learnt), self.settings.batch, self.settings.seed, _ORDER, epoch)
 
     def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
         """Move the parameters once."""
@@ -137,13 +129,11 @@ class EntityTrainee:
         with seeded(seed):
             scores = self._scores(self.learnt.entity[batch], seed % (1 << 31))
         loss = cross_entropy(scores, torch.from_numpy(self.learnt.label[batch]))
-        share = warmed_up(place, self.steps)
-        self.optimiser.update(loss, [self.settings.rate * share])
-        return {"loss": loss.item()}
+        return self.move(loss, place)
 
     def _scores(self, entities: np.ndarray, seed: int) -> Tensor:
-        vectors = self.module["reader"](entities, seed=seed)
-        scores: Tensor = self.module["head"](vectors)
+        vectors = self.reader(entities, seed=seed)
+        scores: Tensor = self.head(vectors)
         return scores
 
     def validate(self) -> dict[str, float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from kgraft.tasks.typing import TYPING
 from kgraft.tasks.wic import WIC
 from kgraft.text import Encoder
 from kgraft.text.masked import MaskedHead
-from kgraft.training import Schedule, train
+from kgraft.training import Schedule, train_in_passing
 
 CLASS_TASKS = {task.name: task for task in (WIC, SEMEVAL, TYPING)}
 Load = Callable[[], GraftedEncoder]
@@ -120,9 +119,7 @@ def fine_tune(
     chosen = replace(settings or ClassSettings(), seed=seed)
     trainee = ClassTrainee(encoder, task, examples, dev, chosen, knowing=knowing)
     schedule = Schedule(epochs=chosen.epochs, watch=task.metric, patience=chosen.patience)
-    with TemporaryDirectory(prefix="kgraft-") as folder:
-        for _ in train(trainee, Path(folder), schedule, identity={}, progress=progress):
-            pass
+    train_in_passing(trainee, schedule, progress=progress)
     return trainee.counts(Ready.of(encoder, test))
 
 

@@ -8,8 +8,9 @@ entities together is hidden from the model: it would give the relation away.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +22,11 @@ from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.graph.annotated import Annotated, json_lines
 from kgraft.joint import JointModel, LinkedWindows
+from kgraft.joint.graph_losses import GraphLosses
+from kgraft.tasks.joint_learner import JointLearner
 from kgraft.tasks.relations import marked
 from kgraft.text import length_batches
 from kgraft.training import stream, torch_stream
-from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
 from kgraft.training.seeds import seeded
 from kgraft.vectors.memory import Memory
 
@@ -48,8 +50,12 @@ class RelationTexts:
 
     @classmethod
     def read(cls, path: Path, graph: Graph, *, without: Sequence[str] = ()) -> RelationTexts:
-        """Read JSON Lines of `text`, `head`, `tail` and `relation`, but some of the relations."""
-        texts, spans, ids, relations = [], [], [], []
+        """Read JSON Lines of `text`, `head`, `tail` and `relation`, but some of the relations.
+
+        An end that tells no `entity` means the likeliest one of its name.
+        """
+        texts, spans, relations, ids = [], [], [], list[str]()
+        names: dict[int, str] = {}  # by their place among the ids
         for number, line in json_lines(path):
             try:
                 told = json.loads(line)
@@ -63,13 +69,18 @@ class RelationTexts:
             if relation not in without:
                 texts.append(text)
                 spans.append(found)
-                ids += [end.get("entity") or "" for end in ends]
+                for end, place in zip(ends, places, strict=True):
+                    if "entity" not in end:
+                        names[len(ids)] = told["text"][slice(*place)]
+                    ids.append(end.get("entity") or "")
                 relations.append(relation)
         if not texts:
             raise BadInput("holds no text with a relation", file=str(path))
-        names, which = np.unique(relations, return_inverse=True)
-        entity = graph.numbers_of(ids).reshape(-1, 2)
-        return cls(texts, np.array(spans, np.int64), entity, which, names.tolist())
+        entity, look_up = graph.numbers_of(ids), cache(partial(_likeliest, graph))
+        entity[list(names)] = [look_up(name) for name in names.values()]
+        labels, which = np.unique(relations, return_inverse=True)
+        spans_of = np.array(spans, np.int64)
+        return cls(texts, spans_of, entity.reshape(-1, 2), which, labels.tolist())
 
     def part(self, rows: np.ndarray) -> RelationTexts:
         """Return some of the texts."""
@@ -82,6 +93,12 @@ class RelationTexts:
         text = np.repeat(np.arange(len(self)), 2)
         start, end = self.span.reshape(-1, 2).T
         return Annotated(self.texts, text, start, end, self.entity.ravel())
+
+
+def _likeliest(graph: Graph, name: str) -> int:
+    """Return the entity that a name means most often, NOBODY where it means none."""
+    row = graph.aliases.row(name)
+    return NOBODY if row is None else int(graph.aliases.candidates(row, 1)[0][0])
 
 
 class RelationReader:
@@ -179,7 +196,7 @@ class EpisodeSettings:
     seed: int = 0
 
 
-class EpisodeTrainee:
+class EpisodeTrainee(JointLearner):
     """A joint model in fine-tuning; see `kgraft.training.Trainee`.
 
     A step reads some texts of some relations; each is to be nearest to the mean of the others of
@@ -188,28 +205,22 @@ class EpisodeTrainee:
 
     def __init__(
         self, reader: RelationReader, learnt: RelationTexts, valid: RelationReader,
-        asked: RelationTexts, settings: EpisodeSettings,
+        asked: RelationTexts, settings: EpisodeSettings, *, beside: GraphLosses | None = None,
     ) -> None:  # fmt: skip
         self.reader, self.learnt, self.valid, self.asked = reader, learnt, valid, asked
         self.settings, model = settings, reader.model
         self.sharp = nn.Parameter(torch.tensor(SHARP))
-        self.module = nn.ModuleDict({"model": model})
-        self.module.register_parameter("sharp", self.sharp)
+        self.steps = settings.steps
+        module = nn.ModuleDict({"model": model})
+        module.register_parameter("sharp", self.sharp)
         groups = [
-            {"params": [*model.language.parameters(), self.sharp]},
-            {"params": list(model.knowledge.parameters())},
+            (settings.language_rate, [*model.language.parameters(), self.sharp]),
+            (settings.knowledge_rate, model.knowledge.parameters()),
         ]
-        self.rates = (settings.language_rate, settings.knowledge_rate)
-        self.optimiser = Adam(groups, 0.0)
+        super().__init__(
+            module, groups, seed=settings.seed, beside=beside, rate=settings.knowledge_rate
+        )
         self.rows = [np.flatnonzero(learnt.relation == n) for n in np.unique(learnt.relation)]
-
-    def state(self) -> dict[str, Tensor]:
-        """Return parameters and optimiser."""
-        return learned_state(self.module, self.optimiser)
-
-    def load(self, state: Mapping[str, Tensor]) -> None:
-        """Put a state back."""
-        load_learned(self.module, self.optimiser, state)
 
     def batches(self, epoch: int) -> list[np.ndarray]:
         """Return the texts of some steps, (ways, texts) each."""
@@ -227,9 +238,7 @@ class EpisodeTrainee:
         with seeded(seed):
             vectors = self.reader(batch.ravel(), seed=seed % (1 << 31))
             loss = prototype_loss(normalize(vectors, dim=-1).view(*batch.shape, -1), self.sharp)
-        share = warmed_up(place, self.settings.steps)
-        self.optimiser.update(loss, [rate * share for rate in self.rates])
-        return {"loss": loss.item()}
+        return self.move(loss, place)
 
     def validate(self) -> dict[str, float]:
         """Return how often the right one of some relations is told, by one example of each."""

@@ -1,19 +1,18 @@
 """Questions over a graph: which entities around a question's topic answer it, and by which path.
 
-From the topic one walks along relations that the question asks for, step by step. With a₀ the
-topic, p_t(r) how much step t asks for relation r, and g how much each number of steps is asked for,
+From the topic one walks along relations that the question asks for, step by step. With a_t what has
+arrived after t steps (see `graph_walks`), and g how much each number of steps is asked for,
 
-    a_t(o) = Σ_(s, r, o) a_(t-1)(s) p_t(r)                 over all facts, both ways
     score(e) = log Σ_t g_t a_t(e) + q · W E_e              over the entities around the topic
 
-where E is the memory of the joint model, and q and p come from its reading of the question.
-Without knowledge nothing is walked: the entities around are ranked by q · W E_e alone.
+where E is the memory of the joint model, and q, g and what each step asks for come from its reading
+of the question. Without knowledge the graph only tells what is around: q · W E_e alone decides.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -26,15 +25,17 @@ from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.graph.annotated import Annotated, json_lines
 from kgraft.joint import JointModel, LinkedBatch, LinkedWindows
+from kgraft.joint.graph_losses import GraphLosses
+from kgraft.tasks.graph_walks import Fact, Reached, Walk
+from kgraft.tasks.joint_learner import JointLearner
 from kgraft.text import length_batches
-from kgraft.training import stream, torch_stream
-from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
-from kgraft.training.seeds import seeded
+from kgraft.training import torch_stream
+from kgraft.training.seeds import seeded, shuffled
+from kgraft.vectors.graph_attention import softmax_by
 from kgraft.vectors.memory import Memory
 
 _ORDER, _STEP = 0, 1  # what a stream of random numbers is for
 LEAST = 1e-9  # of a walk, so that its logarithm is finite
-NOWHERE = -1e4  # the score of an entity that is not around
 
 
 @dataclass(frozen=True)
@@ -88,35 +89,6 @@ class Questions:
         return Annotated(self.texts, np.arange(len(self)), self.start, self.end, self.topic)
 
 
-class Edges(NamedTuple):
-    """All facts of a graph, both ways: those turned round have relations of their own."""
-
-    source: Tensor  # (2 E,)
-    relation: Tensor  # (2 E,)
-    target: Tensor  # (2 E,)
-
-    @classmethod
-    def of(cls, graph: Graph) -> Edges:
-        """Collect the facts of a graph."""
-        facts, turned = graph.triples, len(graph.relations)
-        columns = (
-            np.concatenate([facts.head, facts.tail]),
-            np.concatenate([facts.relation, facts.relation + turned]),
-            np.concatenate([facts.tail, facts.head]),
-        )
-        return cls(*(torch.from_numpy(column.astype(np.int64)) for column in columns))
-
-
-def walk_on(mass: Tensor, asked: Tensor, edges: Edges) -> Tensor:
-    """Take one step: mass (N, B) at entities along relations as far as each is asked for, (R, B).
-
-    No entity gets more than 1.
-    """
-    along = mass[edges.source] * asked[edges.relation]  # (E, B)
-    arrived = torch.zeros_like(mass).index_add(0, edges.target, along)
-    return arrived / arrived.detach().clamp_min(1.0)
-
-
 class Walker(nn.Module):
     """What a joint model's reading of a question asks for."""
 
@@ -129,13 +101,13 @@ class Walker(nn.Module):
         self.entity = nn.Linear(size, size, bias=False)
 
     def asked(self, read: Tensor, mask: Tensor, relations: Tensor) -> tuple[Tensor, Tensor]:
-        """Return p (hops, 2 R, B) and g (hops, B), of what was read (B, L, F)."""
+        """Return p (hops, B, 2 R) and g (hops, B), of what was read (B, L, F)."""
         looked = torch.einsum("hf,blf->bhl", self.steps, self.key(read)) * read.shape[-1] ** -0.5
         weights = looked.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
         wanted = weights @ self.value(read)  # (B, hops, F)
         known = torch.cat([self.relation(relations), self.turned(relations)])  # (2 R, F)
-        scores = torch.einsum("bhf,rf->hrb", wanted, known) * read.shape[-1] ** -0.5
-        return scores.softmax(1), self.many(read[:, 0]).softmax(-1).T
+        scores = torch.einsum("bhf,rf->hbr", wanted, known) * read.shape[-1] ** -0.5
+        return scores.softmax(-1), self.many(read[:, 0]).softmax(-1).T
 
     def fits(self, read: Tensor, entities: Tensor) -> Tensor:
         """Return q · W E (N, B), of entities (N, F)."""
@@ -149,7 +121,8 @@ class QuestionSettings:
     hops: int = 3
     epochs: int = 3
     patience: int = 2
-    batch: int = 32  # questions
+    batch: int = 64  # questions
+    most: int = 512  # entities of a question from which the next step goes on
     language_rate: float = 1e-4
     walker_rate: float = 1e-3
     seed: int = 0
@@ -169,7 +142,7 @@ class Answerer(nn.Module):
     ) -> None:
         super().__init__()
         self.model, self.graph, self.memory, self.knowing = model, graph, memory, knowing
-        self.settings, self.edges = settings, Edges.of(graph)
+        self.settings = settings
         with seeded(settings.seed):
             self.walker = Walker(model.encoder.dimension, settings.hops)
         self.entities = torch.from_numpy(np.array(memory.held("entities"), np.float32))
@@ -179,81 +152,76 @@ class Answerer(nn.Module):
         """Make questions ready; each must fit into one window."""
         return LinkedWindows.of(self.model.encoder.windows(asked.texts), asked.annotated())
 
-    def walks(self, batch: LinkedBatch, topic: Tensor, *, seed: int) -> tuple[Tensor, list[Tensor]]:
-        """Return what is read of questions, and the mass after each number of steps, (N, B) each.
+    def walk(self, read: Tensor, mask: Tensor, topic: np.ndarray) -> Walk:
+        """Walk from topics as questions ask that were read (B, L, F).
 
-        Without knowledge the mass is only told from nothing: all that is around has some.
+        Without knowledge all relations are asked for alike, and all that is around is reached.
+        """
+        asked, many = self.walker.asked(read, mask, self.relations)
+        most = self.settings.most
+        if not self.knowing:
+            asked, many, most = torch.ones_like(asked), torch.ones_like(many), len(self.entities)
+        return Walk.of(topic, asked, many, self.graph.adjacency, most)
+
+    def forward(self, batch: LinkedBatch, topic: np.ndarray, *, seed: int) -> tuple[Reached, Walk]:
+        """Return the scores of entities that are around for each question, and how they were found.
+
+        The topic is no answer.
         """
         read = self.model.read(batch, self.graph, self.memory, seed=seed, knowing=self.knowing)
-        mass = torch.zeros(len(self.entities), len(topic))
-        mass[topic, torch.arange(len(topic))] = 1.0
-        p, _ = self.walker.asked(read, batch.mask, self.relations)
-        if not self.knowing:
-            p = torch.ones_like(p)
-        found = []
-        for hop in range(self.settings.hops):
-            mass = walk_on(mass, p[hop], self.edges)
-            found.append(mass)
-        return read, found
-
-    def forward(self, batch: LinkedBatch, topic: Tensor, *, seed: int) -> Tensor:
-        """Return the score of each entity for each question, (N, B); the topic is no answer."""
-        read, found = self.walks(batch, topic, seed=seed)
-        _, many = self.walker.asked(read, batch.mask, self.relations)
-        fits = self.walker.fits(read, self.entities)
+        walk = self.walk(read, batch.mask, topic)
+        around = walk.total()
+        around = around.where(around.entity != topic[around.question])
+        distinct, place = np.unique(around.entity, return_inverse=True)
+        fits = self.walker.fits(read, self.entities[torch.from_numpy(distinct)])
+        scores = fits[torch.from_numpy(place), torch.from_numpy(around.question)]
         if self.knowing:
-            total = torch.stack([g * a for g, a in zip(many, found, strict=True)]).sum(0)
-            scores, around = (total + LEAST).log() + fits, total > 0
-        else:
-            scores, around = fits, torch.stack(found).sum(0) > 0
-        around = around.clone()
-        around[topic, torch.arange(len(topic))] = False
-        return scores.masked_fill(~around, NOWHERE)
+            scores = scores + (around.mass + LEAST).log()
+        return around._replace(mass=scores), walk
 
 
-class QuestionTrainee:
+class Answer(NamedTuple):
+    """An entity that may answer a question, and the facts that lead there from its topic."""
+
+    entity: int
+    likely: float  # among all that is around
+    path: list[Fact]
+
+
+class QuestionTrainee(JointLearner):
     """An answerer in training; see `kgraft.training.Trainee`."""
 
     def __init__(
-        self, answerer: Answerer, learnt: Questions, valid: Questions, settings: QuestionSettings
-    ) -> None:
-        self.module, self.settings = answerer, settings
+        self, answerer: Answerer, learnt: Questions, valid: Questions, settings: QuestionSettings,
+        *, beside: GraphLosses | None = None,
+    ) -> None:  # fmt: skip
+        self.answerer, self.settings = answerer, settings
         kept = np.array([len(found) > 0 for found in learnt.answers])
         self.learnt, self.valid = learnt.part(np.flatnonzero(kept)), valid
         self.windows, self.asked = answerer.windows(self.learnt), answerer.windows(valid)
         model = answerer.model
         groups = [
-            {"params": list(model.language.parameters())},
-            {"params": [*model.knowledge.parameters(), *answerer.walker.parameters()]},
+            (settings.language_rate, model.language.parameters()),
+            (settings.walker_rate, [*model.knowledge.parameters(), *answerer.walker.parameters()]),
         ]
-        self.rates = (settings.language_rate, settings.walker_rate)
-        self.optimiser = Adam(groups, 0.0)
+        super().__init__(
+            answerer, groups, seed=settings.seed, beside=beside, rate=settings.walker_rate
+        )
         self.steps = settings.epochs * len(self.batches(0))
-
-    def state(self) -> dict[str, Tensor]:
-        """Return parameters and optimiser."""
-        return learned_state(self.module, self.optimiser)
-
-    def load(self, state: Mapping[str, Tensor]) -> None:
-        """Put a state back."""
-        load_learned(self.module, self.optimiser, state)
 
     def batches(self, epoch: int) -> list[np.ndarray]:
         """Return the questions of an epoch, in random order."""
-        order = stream(self.settings.seed, _ORDER, epoch).permutation(len(self.learnt))
-        return np.array_split(order, -(-len(order) // self.settings.batch))
+        return shuffled(len(self.learnt), self.settings.batch, self.settings.seed, _ORDER, epoch)
 
     def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
         """Move the parameters once."""
         self.module.train()
         seed = torch_stream(self.settings.seed, _STEP, place).initial_seed()
         with seeded(seed):
-            topic = torch.from_numpy(self.learnt.topic[batch])
-            scores = self.module(self.windows.batch(batch), topic, seed=seed % (1 << 31))
+            topic = self.learnt.topic[batch]
+            scores, _ = self.answerer(self.windows.batch(batch), topic, seed=seed % (1 << 31))
         loss = answer_loss(scores, [self.learnt.answers[n] for n in batch])
-        share = warmed_up(place, self.steps)
-        self.optimiser.update(loss, [rate * share for rate in self.rates])
-        return {"loss": loss.item()}
+        return self.move(loss, place)
 
     def validate(self) -> dict[str, float]:
         """Return how often the best entity answers the question."""
@@ -263,21 +231,45 @@ class QuestionTrainee:
     def right(self, asked: Questions, windows: LinkedWindows | None = None) -> np.ndarray:
         """Return which questions the best entity answers, (N,)."""
         self.module.eval()
-        windows = windows or self.module.windows(asked)
+        windows = windows or self.answerer.windows(asked)
         right = np.zeros(len(asked), bool)
-        tokens = self.settings.batch * int(windows.lengths.max())
-        for rows in length_batches(windows.lengths, tokens):
-            topic = torch.from_numpy(asked.topic[rows])
-            best = self.module(windows.batch(rows), topic, seed=0).argmax(0).tolist()
+        for rows, scores, _ in self._read(asked, windows):
+            best = scores.best(len(rows)).tolist()
             right[rows] = [e in asked.answers[n] for e, n in zip(best, rows.tolist(), strict=True)]
         return right
 
+    @torch.no_grad()
+    def answers(self, asked: Questions, most: int = 3) -> list[list[Answer]]:
+        """Return the likeliest answers of each question, with the paths that lead there."""
+        self.module.eval()
+        found: list[list[Answer]] = [[] for _ in range(len(asked))]
+        adjacency = self.answerer.graph.adjacency
+        for rows, scores, walk in self._read(asked, self.answerer.windows(asked)):
+            likely = softmax_by(scores.mass, torch.from_numpy(scores.question), len(rows))
+            some = scores._replace(mass=likely).highest(most)
+            for place in np.lexsort((-some.mass.numpy(), some.question)).tolist():
+                question, entity = int(some.question[place]), int(some.entity[place])
+                path = walk.path(question, entity, adjacency)
+                found[rows[question]].append(Answer(entity, float(some.mass[place]), path))
+        return found
 
-def answer_loss(scores: Tensor, answers: list[np.ndarray]) -> Tensor:
-    """Return the mean of -log of how likely an answer is, of scores (N, B)."""
-    column = np.repeat(np.arange(len(answers)), [len(found) for found in answers])
-    row = torch.from_numpy(np.concatenate(answers))
-    wanted = torch.full_like(scores, -torch.inf)
-    wanted[row, torch.from_numpy(column)] = 0.0
-    log = scores.log_softmax(0)
-    return -(log + wanted).logsumexp(0).mean()
+    def _read(
+        self, asked: Questions, windows: LinkedWindows
+    ) -> Iterator[tuple[np.ndarray, Reached, Walk]]:
+        """Yield numbers of questions that are answered together, their scores and walks."""
+        tokens = self.settings.batch * int(windows.lengths.max())
+        for rows in length_batches(windows.lengths, tokens):
+            scores, walk = self.answerer(windows.batch(rows), asked.topic[rows], seed=0)
+            yield rows, scores, walk
+
+
+def answer_loss(scores: Reached, answers: list[np.ndarray]) -> Tensor:
+    """Return the mean of -log of how likely an answer is, of the questions that reach one."""
+    question = np.repeat(np.arange(len(answers)), [len(found) for found in answers])
+    wanted = question << 32 | np.concatenate(answers)
+    right = np.isin(scores.question << 32 | scores.entity, wanted)
+    group = torch.from_numpy(scores.question)
+    likely = softmax_by(scores.mass, group, len(answers)) * torch.from_numpy(right)
+    total = likely.new_zeros(len(answers)).index_add(0, group, likely)
+    reached = torch.from_numpy(np.isin(np.arange(len(answers)), scores.question[right]))
+    return -total[reached].clamp_min(LEAST).log().sum() / max(int(reached.sum()), 1)

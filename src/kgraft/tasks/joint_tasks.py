@@ -3,6 +3,7 @@
 | task      | data                                                     | figure                 |
 | --------- | -------------------------------------------------------- | ---------------------- |
 | classes   | the types of the graph's own entities                    | accuracy               |
+| links     | the graph's own test facts                               | MRR, known ones out    |
 | relations | train.jsonl and test.jsonl: texts with a head, a tail    | accuracy, 5-way-1-shot |
 |           | and a relation; those of the test are not learnt from    |                        |
 | questions | train, dev and test.jsonl: questions about an entity     | Hits@1                 |
@@ -11,16 +12,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
-from kgraft.joint import JointModel, open_memory
+from kgraft.joint import JointModel, new_heads, open_memory
+from kgraft.joint.graph_losses import GraphLosses
 from kgraft.measure import Difference, paired_difference
 from kgraft.progress import Progress
 from kgraft.tasks.entity_classes import EntityClasses, EntitySettings, EntityTrainee, GraphReader
@@ -32,12 +33,39 @@ from kgraft.tasks.few_shot import (
     episodes,
 )
 from kgraft.tasks.graph_questions import Answerer, Questions, QuestionSettings, QuestionTrainee
-from kgraft.training import Schedule, train
+from kgraft.tasks.link_prediction import PredictionSettings, PredictionTrainee
+from kgraft.training import Schedule, train_in_passing
 from kgraft.vectors.memory import Memory
 
 Load = Callable[[], JointModel]
 ASKED = 10_000  # questions of few-shot relations
+OF_GRAPH = ("classes", "links")  # tasks without a text
 VALID = 8  # relations that are set apart to choose by
+
+
+@dataclass(frozen=True)
+class FineTuning:
+    """A joint model on a graph, and how it is to be fine-tuned there."""
+
+    model: JointModel
+    graph: Graph
+    seed: int = 0
+    knowing: bool = True
+    beside: bool = False  # the two losses of the graph's side are learnt beside the task
+    progress: Progress | None = None
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What the model reads of the graph's descriptions before it is fine-tuned."""
+        return open_memory(self.model, self.graph, progress=self.progress)
+
+    @cached_property
+    def losses(self) -> GraphLosses | None:
+        """What is learnt beside the task."""
+        if not self.beside:
+            return None
+        heads = new_heads(self.model, self.graph, self.seed)
+        return GraphLosses(self.model, heads, self.graph, self.memory)
 
 
 def evaluate_joint(
@@ -50,129 +78,130 @@ def evaluate_joint(
     progress: Progress | None = None,
 ) -> Difference:
     """Fine-tune a joint model on a task with knowledge and without, and compare on test."""
-    if task not in JOINT_TASKS:
-        raise BadInput(f"no task is called {task}", remedy=f"choose from {', '.join(JOINT_TASKS)}")
-    if data is None and task != "classes":
-        raise BadInput(f"{task} needs data", remedy="give the folder with its files: --data")
+    refuse_without_data(task, data)
     on, off = (
-        np.concatenate(
-            [
-                JOINT_TASKS[task](load(), graph, data, seed, knowing, progress)
-                for seed in range(seeds)
-            ]
-        )
+        [
+            JOINT_TASKS[task](
+                FineTuning(load(), graph, seed, knowing=knowing, progress=progress), data
+            )
+            for seed in range(seeds)
+        ]
         for knowing in (True, False)
     )
-    return paired_difference(_counts(on, seeds), _counts(off, seeds))
+    return paired_difference(hits(on), hits(off))
 
 
-def _counts(right: np.ndarray, seeds: int) -> np.ndarray:
+def refuse_without_data(task: str, data: Path | None) -> None:
+    """Say what is wrong with a task's name, or that it needs files."""
+    if task not in JOINT_TASKS:
+        raise BadInput(f"no task is called {task}", remedy=f"choose from {', '.join(JOINT_TASKS)}")
+    if data is None and task not in OF_GRAPH:
+        raise BadInput(f"{task} needs data", remedy="give the folder with its files: --data")
+
+
+def hits(right: list[np.ndarray]) -> np.ndarray:
     """Return hits and tries of each example over all seeds, (N, 2)."""
-    hits = right.reshape(seeds, -1).sum(0)
-    return np.stack([hits, np.full(len(hits), seeds)], axis=1).astype(np.float64)
+    total = np.sum(right, 0)
+    return np.stack([total, np.full(len(total), len(right))], axis=1).astype(np.float64)
 
 
 def classify_entities(
-    model: JointModel,
-    graph: Graph,
-    _: Path | None,
-    seed: int,
-    knowing: bool,
-    progress: Progress | None = None,
-    *,
-    settings: EntitySettings | None = None,
+    tuning: FineTuning, _: Path | None = None, *, settings: EntitySettings | None = None
 ) -> np.ndarray:
     """Return which entities of the test part are put into their class, (N,)."""
-    chosen = replace(settings or EntitySettings(), seed=seed)
-    learnt, valid, test = EntityClasses.of(graph).split()
-    memory = open_memory(model, graph, progress=progress)
-    reader = GraphReader(model, graph, memory, knowing=knowing)
-    trainee = EntityTrainee(reader, model.encoder.dimension, learnt, valid, chosen)
+    chosen = replace(settings or EntitySettings(), seed=tuning.seed)
+    learnt, valid, test = EntityClasses.of(tuning.graph).split()
+    reader = GraphReader(tuning.model, tuning.graph, tuning.memory, knowing=tuning.knowing)
+    trainee = EntityTrainee(reader, tuning.model.encoder.dimension, learnt, valid, chosen)
     schedule = Schedule(epochs=chosen.epochs, watch="accuracy", patience=chosen.patience)
-    _fine_tune(trainee, schedule, progress)
+    train_in_passing(trainee, schedule, progress=tuning.progress)
     return trainee.right(test)
 
 
+def predict_links(
+    tuning: FineTuning, _: Path | None = None, *, settings: PredictionSettings | None = None
+) -> np.ndarray:
+    """Return the reciprocal rank of the missing end of each test fact, asked both ways, (N,)."""
+    chosen = replace(settings or PredictionSettings(), seed=tuning.seed)
+    reader = GraphReader(tuning.model, tuning.graph, tuning.memory, knowing=tuning.knowing)
+    trainee = PredictionTrainee(reader, tuning.memory.relations, tuning.graph, chosen)
+    if not len(trainee.test):
+        raise BadInput("the graph has no test facts", remedy="give one with a test split")
+    schedule = Schedule(epochs=chosen.epochs, watch="mrr", patience=chosen.patience)
+    train_in_passing(trainee, schedule, progress=tuning.progress)
+    found: np.ndarray = 1 / trainee.ranks(trainee.test)
+    return found
+
+
 def few_shot(
-    model: JointModel,
-    graph: Graph,
-    data: Path | None,
-    seed: int,
-    knowing: bool,
-    progress: Progress | None = None,
-    *,
-    settings: EpisodeSettings | None = None,
+    tuning: FineTuning, data: Path | None, *, settings: EpisodeSettings | None = None
 ) -> np.ndarray:
     """Return which of many 5-way-1-shot questions are answered right, (N,)."""
     assert data is not None
-    chosen = replace(settings or EpisodeSettings(), seed=seed)
-    test = RelationTexts.read(data / "test.jsonl", graph)
-    whole = RelationTexts.read(data / "train.jsonl", graph, without=test.names)
-    memory = open_memory(model, graph, progress=progress)
-    fine_tune_relations(model, graph, memory, whole, chosen, knowing=knowing, progress=progress)
-    vectors = RelationReader(model, graph, memory, test, knowing=knowing).all()
+    test = RelationTexts.read(data / "test.jsonl", tuning.graph)
+    whole = RelationTexts.read(data / "train.jsonl", tuning.graph, without=test.names)
+    fine_tune_relations(tuning, whole, settings)
+    vectors = read_relations(tuning, test)
     return episodes(vectors, test.relation, min(5, len(test.names)), 1, ASKED)
 
 
+def read_relations(tuning: FineTuning, data: RelationTexts) -> np.ndarray:
+    """Return the vectors of texts that state relations, (N, 2 F)."""
+    return RelationReader(
+        tuning.model, tuning.graph, tuning.memory, data, knowing=tuning.knowing
+    ).all()
+
+
 def fine_tune_relations(
-    model: JointModel,
-    graph: Graph,
-    memory: Memory,
-    whole: RelationTexts,
-    settings: EpisodeSettings,
-    *,
-    knowing: bool,
-    progress: Progress | None = None,
+    tuning: FineTuning, whole: RelationTexts, settings: EpisodeSettings | None = None
 ) -> None:
     """Fine-tune a joint model on texts of relations, some of which are set apart to choose by."""
+    chosen = replace(settings or EpisodeSettings(), seed=tuning.seed)
     order = np.random.default_rng(0).permutation(len(whole.names))
     apart = np.isin(whole.relation, order[: min(VALID, len(order) // 2)])
     learnt, valid = (whole.part(np.flatnonzero(rows)) for rows in (~apart, apart))
     readers = [
-        RelationReader(model, graph, memory, part, knowing=knowing) for part in (learnt, valid)
+        RelationReader(tuning.model, tuning.graph, tuning.memory, part, knowing=tuning.knowing)
+        for part in (learnt, valid)
     ]
-    ways = min(settings.ways_asked, len(np.unique(valid.relation)))
-    settings = replace(settings, ways_asked=ways)
-    trainee = EpisodeTrainee(readers[0], learnt, readers[1], valid, settings)
-    rounds = -(-settings.steps // settings.validate_every)
-    schedule = Schedule(epochs=rounds, watch="accuracy", patience=settings.patience)
-    _fine_tune(trainee, schedule, progress)
+    ways = min(chosen.ways_asked, len(np.unique(valid.relation)))
+    chosen = replace(chosen, ways_asked=ways)
+    trainee = EpisodeTrainee(readers[0], learnt, readers[1], valid, chosen, beside=tuning.losses)
+    rounds = -(-chosen.steps // chosen.validate_every)
+    schedule = Schedule(epochs=rounds, watch="accuracy", patience=chosen.patience)
+    train_in_passing(trainee, schedule, progress=tuning.progress)
 
 
 def answer_questions(
-    model: JointModel,
-    graph: Graph,
-    data: Path | None,
-    seed: int,
-    knowing: bool,
-    progress: Progress | None = None,
-    *,
-    settings: QuestionSettings | None = None,
+    tuning: FineTuning, data: Path | None, *, settings: QuestionSettings | None = None
 ) -> np.ndarray:
     """Return which test questions the best entity answers, (N,)."""
     assert data is not None
-    chosen = replace(settings or QuestionSettings(), seed=seed)
     learnt, valid, test = (
-        Questions.read(data / f"{name}.jsonl", graph) for name in ("train", "dev", "test")
+        Questions.read(data / f"{name}.jsonl", tuning.graph) for name in ("train", "dev", "test")
     )
-    memory = open_memory(model, graph, progress=progress)
-    answerer = Answerer(model, graph, memory, chosen, knowing=knowing)
-    trainee = QuestionTrainee(answerer, learnt, valid, chosen)
+    return fine_tune_questions(tuning, learnt, valid, settings).right(test)
+
+
+def fine_tune_questions(
+    tuning: FineTuning,
+    learnt: Questions,
+    valid: Questions,
+    settings: QuestionSettings | None = None,
+) -> QuestionTrainee:
+    """Fine-tune a joint model on questions, and return what answers others."""
+    chosen = replace(settings or QuestionSettings(), seed=tuning.seed)
+    answerer = Answerer(tuning.model, tuning.graph, tuning.memory, chosen, knowing=tuning.knowing)
+    trainee = QuestionTrainee(answerer, learnt, valid, chosen, beside=tuning.losses)
     schedule = Schedule(epochs=chosen.epochs, watch="hits", patience=chosen.patience)
-    _fine_tune(trainee, schedule, progress)
-    return trainee.right(test)
+    train_in_passing(trainee, schedule, progress=tuning.progress)
+    return trainee
 
 
-def _fine_tune(trainee: Any, schedule: Schedule, progress: Progress | None) -> None:  # noqa: ANN401
-    """Train in a folder that is gone afterwards; the trainee keeps its best state."""
-    with TemporaryDirectory(prefix="kgraft-") as folder:
-        for _ in train(trainee, Path(folder), schedule, identity={}, progress=progress):
-            pass
-
-
-Task = Callable[[JointModel, Graph, Path | None, int, bool, Progress | None], np.ndarray]
+Task = Callable[[FineTuning, Path | None], np.ndarray]
 JOINT_TASKS: dict[str, Task] = {
     "classes": classify_entities,
+    "links": predict_links,
     "relations": few_shot,
     "questions": answer_questions,
 }

@@ -8,7 +8,6 @@ ones apart,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +21,8 @@ from kgraft.graph.adjacency import expand
 from kgraft.measure import filtered_ranks
 from kgraft.tasks.entity_classes import AT_ONCE
 from kgraft.training import stream, torch_stream
-from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
-from kgraft.training.seeds import seeded
+from kgraft.training.learner import Learner
+from kgraft.training.seeds import seeded, shuffled
 
 _ORDER, _STEP = 0, 1  # what a stream of random numbers is for
 ASKED_AT_ONCE = 128  # questions whose scores of all entities are held together
@@ -46,8 +45,8 @@ class Asked:
     """Facts as questions, (h, r, ?) and (?, r, t), with all answers that are known to be right."""
 
     def __init__(self, triples: TripleArrays, known: TripleArrays, relations: int) -> None:
-        self.entity, self.relation, self.answer = _both_ways(triples, relations)
-        sources, along, far = _both_ways(known, relations)
+        self.entity, self.relation, self.answer = triples.both_ways(relations)
+        sources, along, far = known.both_ways(relations)
         key, mine = sources * (2 * relations) + along, self.entity * (2 * relations) + self.relation
         order = np.argsort(key, kind="stable")
         self._far, key = far[order], key[order]
@@ -60,15 +59,6 @@ class Asked:
         """Return the known answers of some questions: place of the question, and answer."""
         place, row = expand(self._first[rows], self._last[rows])
         return place, self._far[row]
-
-
-def _both_ways(triples: TripleArrays, relations: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return source, relation and target of facts and of facts turned round."""
-    head, relation, tail = (
-        np.asarray(column, np.int64) for column in (triples.head, triples.relation, triples.tail)
-    )
-    turned = np.concatenate([relation, relation + relations])
-    return np.concatenate([head, tail]), turned, np.concatenate([tail, head])
 
 
 class Predictor(nn.Module):
@@ -87,7 +77,7 @@ class Predictor(nn.Module):
         return wanted * heads.shape[-1] ** -0.5
 
 
-class PredictionTrainee:
+class PredictionTrainee(Learner):
     """A reader and a predictor in training; see `kgraft.training.Trainee`.
 
     The graph is opened with all its splits; the reader must know the train split alone.
@@ -106,23 +96,14 @@ class PredictionTrainee:
         with seeded(settings.seed):
             self.predictor = Predictor(relations.shape[1])
         self.reader = reader
-        self.module = nn.ModuleDict({"reader": reader, "predictor": self.predictor})
-        held = list(self.module.parameters())
-        self.optimiser = Adam(held, 0.0, weight_decay=settings.weight_decay)
+        module = nn.ModuleDict({"reader": reader, "predictor": self.predictor})
+        groups = [(settings.rate, module.parameters())]
+        super().__init__(module, groups, weight_decay=settings.weight_decay)
         self.steps = settings.epochs * len(self.batches(0))
-
-    def state(self) -> dict[str, Tensor]:
-        """Return parameters and optimiser."""
-        return learned_state(self.module, self.optimiser)
-
-    def load(self, state: Mapping[str, Tensor]) -> None:
-        """Put a state back."""
-        load_learned(self.module, self.optimiser, state)
 
     def batches(self, epoch: int) -> list[np.ndarray]:
         """Return the questions of an epoch, in random order."""
-        order = stream(self.settings.seed, _ORDER, epoch).permutation(len(self.learnt))
-        return np.array_split(order, -(-len(order) // self.settings.batch))
+        return shuffled(len(self.learnt), self.settings.batch, self.settings.seed, _ORDER, epoch)
 
     def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
         """Move the parameters once; the answer is told from the others' and from strangers."""
@@ -131,8 +112,7 @@ class PredictionTrainee:
         random = stream(self.settings.seed, _STEP, place)
         with seeded(seed):
             loss = self._loss(batch, random, seed % (1 << 31))
-        self.optimiser.update(loss, [self.settings.rate * warmed_up(place, self.steps)])
-        return {"loss": loss.item()}
+        return self.move(loss, place)
 
     def _loss(self, batch: np.ndarray, random: np.random.Generator, seed: int) -> Tensor:
         asked = self.learnt

@@ -22,8 +22,8 @@ from kgraft.text.encoder import Encoder
 from kgraft.text.masked import Masked, MaskedHead, TokenMask
 from kgraft.text.windows import Windows
 from kgraft.training import Epoch, Schedule, stream, torch_stream, train
-from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
 from kgraft.training.folder import RunFolder
+from kgraft.training.learner import Learner
 from kgraft.training.seeds import seeded
 
 _BATCH, _STEP, _VALID = 0, 1, 2  # what a stream of random numbers is for
@@ -41,7 +41,7 @@ class MaskedSettings:
     seed: int = 0
 
 
-class MaskedTrainee:
+class MaskedTrainee(Learner):
     """A head and perhaps its encoder in training; see `kgraft.training.Trainee`."""
 
     def __init__(
@@ -55,22 +55,12 @@ class MaskedTrainee:
         self.encoder, self.head, self.settings = encoder, head, settings
         self.texts, self.valid, self.mask = texts, valid, TokenMask(encoder)
         parts: dict[str, nn.Module] = {"head": head}
-        self.rates = [settings.head_rate]
+        groups = [(settings.head_rate, head.parameters())]
         if settings.encoder_rate is not None:
             parts["encoder"] = encoder.model
-            self.rates.append(settings.encoder_rate)
-        self.module = nn.ModuleDict(parts)
-        groups = [{"params": list(part.parameters())} for part in parts.values()]
-        self.optimiser = Adam(groups, 0.0, weight_decay=settings.weight_decay)
+            groups.append((settings.encoder_rate, encoder.model.parameters()))
+        super().__init__(nn.ModuleDict(parts), groups, weight_decay=settings.weight_decay)
         self.steps = sum(len(self.batches(epoch)) for epoch in range(settings.epochs))
-
-    def state(self) -> dict[str, Tensor]:
-        """Return parameters and optimiser."""
-        return learned_state(self.module, self.optimiser)
-
-    def load(self, state: Mapping[str, Tensor]) -> None:
-        """Put a state back."""
-        load_learned(self.module, self.optimiser, state)
 
     def batches(self, epoch: int) -> Sequence[np.ndarray]:
         """Return windows of like length together."""
@@ -83,17 +73,16 @@ class MaskedTrainee:
         drawn = torch_stream(self.settings.seed, _STEP, place)
         with seeded(drawn.initial_seed()):
             loss, _ = self._loss(self.texts, batch, drawn)
-        share = warmed_up(place, self.steps)
-        self.optimiser.update(loss, [rate * share for rate in self.rates])
-        return {"loss": loss.item()}
+        return self.move(loss, place)
 
     def _loss(
         self, texts: Windows, numbers: np.ndarray, drawn: torch.Generator
     ) -> tuple[Tensor, Masked]:
         ids, there = map(torch.from_numpy, texts.padded(numbers))
         masked, model = self.mask(ids, drawn), self.encoder.model
-        learns = torch.is_grad_enabled() and "encoder" in self.module
-        if "encoder" not in self.module:
+        may_learn = self.settings.encoder_rate is not None
+        learns = torch.is_grad_enabled() and may_learn
+        if not may_learn:
             model.eval()
         with torch.set_grad_enabled(learns):
             beside = self.encoder.beside(texts, numbers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kgraft.training.divergence import Diverged
-from kgraft.training.loop import Epoch, Schedule, train
+from kgraft.training.loop import Epoch, Schedule, train, train_in_passing
 from kgraft.training.processes import Processes
 from kgraft.training.seeds import stream, torch_stream
 from kgraft.training.trainee import Trainee
@@ -17,4 +17,5 @@ __all__ = [
     "stream",
     "torch_stream",
     "train",
+    "train_in_passing",
 ]

@@ -25,7 +25,7 @@ class Adam(torch.optim.AdamW):
         *,
         weight_decay: float = 0.01,
     ) -> None:
-        super().__init__(parameters, learning_rate, weight_decay=weight_decay)
+        super().__init__(parameters, learning_rate, weight_decay=weight_decay, fused=True)
         for parameter in self.parameters():
             self.state[parameter] = {
                 "step": torch.zeros(()),

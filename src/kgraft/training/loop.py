@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Generic
 
 from kgraft.errors import BadInput, KgraftError
@@ -89,6 +90,15 @@ def train(
     while not schedule.over(run.position):
         yield run.epoch()
     run.end()
+
+
+def train_in_passing(
+    trainee: Trainee[Batch], schedule: Schedule, *, progress: Progress | None = None
+) -> None:
+    """Train in a folder that is gone afterwards; the trainee is left with its best state."""
+    with TemporaryDirectory(prefix="kgraft-") as folder:
+        for _ in train(trainee, Path(folder), schedule, identity={}, progress=progress):
+            pass
 
 
 class _Run(Generic[Batch]):

@@ -26,6 +26,11 @@ def torch_stream(seed: int, *place: int, device: torch.device | str = "cpu") -> 
     return torch.Generator(device).manual_seed(int(drawn[0]))
 
 
+def shuffled(count: int, size: int, seed: int, *place: int) -> list[np.ndarray]:
+    """Return the numbers below `count` in an order of their own, in batches of `size` or fewer."""
+    return np.array_split(stream(seed, *place).permutation(count), -(-count // size))
+
+
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Let torch draw from a seed while the block runs, and go on after it as if nothing was."""

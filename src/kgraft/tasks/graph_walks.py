@@ -1,0 +1,135 @@
+"""Walks over a graph: how much of a question arrives at which entity, and by which path.
+
+    a_t(o) = Σ_(s, r, o) a_(t-1)(s) p_t(r)        over all facts, both ways; never more than 1
+
+Only what is reached is looked at, as pairs of a question and an entity. Relations turned round have
+numbers of their own, after all others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgraft.graph.adjacency import Adjacency, expand
+
+
+class Reached(NamedTuple):
+    """Entities that questions have reached, in the order of question and entity."""
+
+    question: np.ndarray  # (n,)
+    entity: np.ndarray  # (n,)
+    mass: Tensor  # (n,)
+
+    def where(self, kept: np.ndarray) -> Reached:
+        """Return some of the pairs."""
+        mass = self.mass[torch.from_numpy(np.flatnonzero(kept))]
+        return Reached(self.question[kept], self.entity[kept], mass)
+
+    def highest(self, most: int) -> Reached:
+        """Return of each question the pairs with the greatest mass, so many at most."""
+        order = np.lexsort((-self.mass.detach().numpy(), self.question))
+        question = self.question[order]
+        kept = np.zeros(len(order), bool)
+        kept[order[np.arange(len(order)) - np.searchsorted(question, question) < most]] = True
+        return self.where(kept)
+
+    def best(self, questions: int) -> np.ndarray:
+        """Return the entity of greatest mass of each question, -1 where none is reached."""
+        found, first = np.full(questions, -1), self.highest(1)
+        found[first.question] = first.entity
+        return found
+
+
+class Fact(NamedTuple):
+    """A triple of the graph on a path, as the graph has it."""
+
+    head: int
+    relation: int
+    tail: int
+
+
+def begin(topic: np.ndarray) -> Reached:
+    """Return where questions begin: all of each at its topic."""
+    return Reached(np.arange(len(topic)), np.asarray(topic, np.int64), torch.ones(len(topic)))
+
+
+def gathered(question: np.ndarray, entity: np.ndarray, mass: Tensor) -> Reached:
+    """Add up what arrives at the same entity for the same question."""
+    keys, place = np.unique(question << 32 | entity, return_inverse=True)
+    total = mass.new_zeros(len(keys)).index_add(0, torch.from_numpy(place), mass)
+    return Reached(keys >> 32, keys & 0xFFFFFFFF, total)
+
+
+def walk_on(reached: Reached, asked: Tensor, adjacency: Adjacency) -> Reached:
+    """Take one step along the relations that each question asks for, p_t (B, 2 R)."""
+    pair, edge = expand(*adjacency.spans(reached.entity, "both"))
+    relation, target = adjacency.edges[edge].astype(np.int64).T
+    turned = edge >= adjacency.spans(reached.entity, "out")[1][pair]
+    relation = relation + turned * (asked.shape[1] // 2)
+    question = reached.question[pair]
+    wanted = asked[torch.from_numpy(question), torch.from_numpy(relation)]
+    arrived = gathered(question, target, reached.mass[torch.from_numpy(pair)] * wanted)
+    return arrived._replace(mass=arrived.mass / arrived.mass.detach().clamp_min(1.0))
+
+
+class Walk(NamedTuple):
+    """A walk of some questions, with all that it was led by."""
+
+    steps: list[Reached]  # after 0, 1, … steps
+    asked: Tensor  # p (hops, B, 2 R)
+    many: Tensor  # g (hops, B)
+
+    @classmethod
+    def of(
+        cls, topic: np.ndarray, asked: Tensor, many: Tensor, adjacency: Adjacency, most: int
+    ) -> Walk:
+        """Walk from topics; of each step the next goes on from `most` entities a question."""
+        steps = [begin(topic)]
+        for wanted in asked:
+            steps.append(walk_on(steps[-1].highest(most), wanted, adjacency))
+        return cls(steps, asked, many)
+
+    def total(self) -> Reached:
+        """Return Σ_t g_t a_t."""
+        parts = [
+            step.mass * g[torch.from_numpy(step.question)]
+            for step, g in zip(self.steps[1:], self.many, strict=True)
+        ]
+        question, entity = (
+            np.concatenate([getattr(step, name) for step in self.steps[1:]])
+            for name in ("question", "entity")
+        )
+        return gathered(question, entity, torch.cat(parts))
+
+    def path(self, question: int, entity: int, adjacency: Adjacency) -> list[Fact]:
+        """Return the facts by which most of a question arrives at an entity, from its topic on."""
+        arrived = [g[question] * self._mass(n + 1, question, [entity])[0]
+                   for n, g in enumerate(self.many.detach().numpy())]  # fmt: skip
+        path: list[Fact] = []
+        for step in range(int(np.argmax(arrived)), -1, -1):
+            first, last = (int(side[0]) for side in adjacency.spans(np.array([entity]), "both"))
+            relation, far = adjacency.edges[first:last].astype(np.int64).T
+            out = np.arange(first, last) < adjacency.spans(np.array([entity]), "out")[1][0]
+            wanted = self.asked[step, question].detach().numpy()
+            along = wanted[relation + out * (len(wanted) // 2)]  # an edge out is walked back
+            best = int(np.argmax(self._mass(step, question, far) * along))
+            source, by = int(far[best]), int(relation[best])
+            ends = (entity, source) if out[best] else (source, entity)
+            path.append(Fact(ends[0], by, ends[1]))
+            entity = source
+        return path[::-1]
+
+    def _mass(self, step: int, question: int, entities: np.ndarray | list[int]) -> np.ndarray:
+        """Return how much of a question is at entities after some steps."""
+        reached = self.steps[step]
+        first, last = np.searchsorted(reached.question, [question, question + 1])
+        held = reached.entity[first:last]
+        if first == last:
+            return np.zeros(len(entities))
+        place = np.searchsorted(held, entities).clip(max=len(held) - 1)
+        mass: np.ndarray = reached.mass[first:last].detach().numpy()[place]
+        return np.where(held[place] == entities, mass, 0.0)
