@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.grafted_senses import LAYER, SEEDS, linker_folder, wordnet
 from benchmarks.harness import Benchmark, Goal, shared_data
+from benchmarks.kept import counted
 from kgraft.graft import GraftedEncoder, WordNetKnowledge
+from kgraft.graft.saving import read_config
 from kgraft.measure import paired_difference
 from kgraft.storage import sha256
 from kgraft.tasks import SEMEVAL, TYPING, WIC, ClassSettings, ClassTask
@@ -19,7 +22,7 @@ TASKS = {
     "semeval2010_8": (SEMEVAL, Path("relations/semeval2010-8")),
     "ufet": (TYPING, Path("typing/ufet")),
 }
-SETTINGS = ClassSettings(epochs=4, frozen=3)
+SETTINGS = ClassSettings(epochs=3, frozen=3)
 PROTOCOL = """
 Accuracy on WiC, the official macro-F1 on SemEval-2010 task 8, micro-F1 of the nine coarse types on
 UFET. The default encoder with WordNet after its last layer, whose linker was trained on SemCor and
@@ -62,16 +65,15 @@ def _counts(
     """Return the counts of the test examples with knowledge on, and off."""
     parts = splits_of(task, folder)
     graft = linker_folder(knowledge, data)
+
+    def tuned(*, knowing: bool) -> np.ndarray:
+        encoder = GraftedEncoder.from_pretrained(graft, {LAYER: knowledge})
+        return fine_tune(task, encoder, *parts, seed, SETTINGS, knowing=knowing)
+
+    told = (SETTINGS, read_config(graft).facts, sha256(folder / "test.jsonl"))
     on, off = (
-        fine_tune(
-            task,
-            GraftedEncoder.from_pretrained(graft, {LAYER: knowledge}),
-            *parts,
-            seed,
-            SETTINGS,
-            knowing=knowing,
-        )
-        for knowing in (True, False)
+        counted(f"{task.name}.{seed}.{side}", told, partial(tuned, knowing=side == "on"))
+        for side in ("on", "off")
     )
     return on, off
 

@@ -1,0 +1,100 @@
+"""A joint model, pre-trained once for several benchmarks on Wikidata and linked Wikipedia.
+
+The graph is graphs/wikidata without the types of the entities by which classification chooses and
+is measured. Texts: the first 85 of 100 linked Wikipedia articles, 5 others to choose the epoch by.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from tools.train_linker import wikidata
+
+from benchmarks.harness import WORK
+from benchmarks.linked_wikipedia import read_articles
+from kgraft.graph import Graph, build_graph, open_source
+from kgraft.joint import JointModel, PretrainSettings, begin_alike, load_joint, pretrain
+from kgraft.joint.saving import read_facts
+from kgraft.tasks.entity_classes import EntityClasses
+from kgraft.text import Encoder
+from kgraft.vectors import Refreshing
+
+SEEDS = (0, 1, 2)
+SETTINGS = PretrainSettings(
+    epochs=2, refreshing=Refreshing(first=60, every=1), language_rate=1e-4, knowledge_rate=1e-3
+)
+
+
+class Untold(NamedTuple):
+    """A graph that tells the types of some entities only, and all that are asked for."""
+
+    graph: Graph
+    learnt: EntityClasses
+    valid: EntityClasses
+    test: EntityClasses
+
+
+def untold_types(data: Path) -> Untold:
+    """Return Wikidata without the types of four fifths of its typed entities, built if need be."""
+    whole, folder = wikidata(data), WORK / "wikidata-untold"
+    learnt, valid, test = EntityClasses.of(whole).split()
+    if not folder.exists():
+        apart = np.concatenate([valid.entity, test.entity])
+        ids = whole.entities["id"].take(apart).to_pylist()
+        source = WORK / "wikidata-untold.source"
+        _without_types(data / "graphs" / "wikidata", source, set(ids))
+        build_graph(open_source(source), folder, name="wikidata-untold")
+        shutil.rmtree(source)
+    graph = Graph.open(folder)
+    assert graph.entities["id"].equals(whole.entities["id"])
+    return Untold(graph, learnt, valid, test)
+
+
+def _without_types(source: Path, target: Path, ids: set[str]) -> None:
+    """Copy the files of a graph, some entities without their types."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(source, target)
+    path = target / "entities.tsv"
+    head, *lines = path.read_text("utf-8").split("\n")
+    column = head.split("\t").index("types")
+    for number, line in enumerate(lines):
+        cells = line.split("\t")
+        if cells[0] in ids:
+            cells[column] = ""
+            lines[number] = "\t".join(cells)
+    path.write_text("\n".join([head, *lines]), "utf-8")
+
+
+def fresh(graph: Graph) -> JointModel:
+    """Return a model that has learnt nothing of any graph."""
+    model = JointModel(Encoder.load(max_length=128))
+    begin_alike(model, graph)
+    return model
+
+
+def pretrained(
+    data: Path, settings: PretrainSettings = SETTINGS, name: str = "joint-wikipedia"
+) -> Callable[[], JointModel]:
+    """Return what loads the pre-trained model; it is trained if it is not there."""
+    graph, folder = untold_types(data).graph, WORK / name
+    articles = read_articles(data, graph)
+    identity = {"valid": articles.valid.digest()}
+    if not folder.exists():
+        for epoch in pretrain(
+            fresh(graph),
+            graph,
+            articles.train,
+            folder,
+            valid=articles.valid,
+            settings=settings,
+            identity=identity,
+        ):
+            print(folder.name, epoch.number, epoch.losses, epoch.figures, flush=True)
+    told = read_facts(folder)["facts"]
+    if (told["seed"], told["texts"]) != (settings.seed, articles.train.digest()):
+        raise ValueError(f"{folder} holds another model: remove it")
+    return lambda: load_joint(folder)

@@ -1,0 +1,39 @@
+"""FewRel: sentences of 64 relations to learn from, and of 16 others to measure on.
+
+Those to learn from tell no ids of entities: they are looked up by their names. Sentences of Wiki80,
+of the same 64 relations and with ids, are added to them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from benchmarks.harness import WORK
+from kgraft.graph import Graph
+from kgraft.graph.annotated import json_lines
+from kgraft.storage import new_file
+from kgraft.tasks.few_shot import RelationTexts
+
+
+def relation_sentences(data: Path, graph: Graph) -> tuple[RelationTexts, RelationTexts]:
+    """Return the sentences to learn from, and those to measure on."""
+    test = RelationTexts.read(data / "relations" / "fewrel" / "val_wiki.jsonl", graph)
+    return RelationTexts.read(_learnt(data), graph), test
+
+
+def _learnt(data: Path) -> Path:
+    """Return a file of all that may be learnt from, with the relations by their names."""
+    path, folder = WORK / "relation_sentences.jsonl", data / "relations"
+    if path.exists():
+        return path
+    lines = [line for _, line in json_lines(folder / "fewrel" / "val_wiki.jsonl")]
+    apart = {json.loads(line)["name"] for line in lines}
+    with new_file(path) as partial, partial.open("w", encoding="utf-8") as file:
+        for source in ("fewrel/train_wiki.jsonl.gz", "wiki80/all.jsonl.gz"):
+            for _, line in json_lines(folder / source):
+                told = json.loads(line)
+                told["relation"] = told.get("name", told["relation"])
+                if told["relation"] not in apart:
+                    file.write(json.dumps(told, ensure_ascii=False) + "\n")
+    return path
