@@ -1,4 +1,4 @@
-"""Readers of entities to compare a joint model with: a plain GCN, and graph attention without text.
+"""Readers of entities to compare a joint model with: text alone, a plain GCN, the graph alone.
 
 See `kgraft.tasks.entity_classes` for what a reader is.
 """
@@ -15,6 +15,19 @@ from kgraft.graph import Graph
 from kgraft.graph.adjacency import expand
 from kgraft.vectors.graph_attention import GraphAttention
 from kgraft.vectors.surroundings import surroundings
+
+
+class TextAlone(nn.Module):
+    """Vectors of texts as they are."""
+
+    def __init__(self, texts: Tensor) -> None:
+        super().__init__()
+        self._texts = texts
+
+    def forward(self, entities: np.ndarray, *, seed: int) -> Tensor:
+        """Return the vectors of entities, (n, F)."""
+        del seed
+        return self._texts[torch.from_numpy(entities)]
 
 
 class PlainGcn(nn.Module):

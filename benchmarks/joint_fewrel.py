@@ -65,7 +65,7 @@ def main() -> None:
         for seed in SEEDS:
             for side, held in found.items():
                 work = partial(right, seed, knowing=side == "on")
-                told = (SETTINGS, graph.manifest.version)
+                told = (SETTINGS, ASKED, EPISODES, load.facts)
                 held.append(counted(f"fewrel.{side}.{seed}", told, work))
                 print(side, seed, held[-1].mean(1), flush=True)
         for place, name in enumerate(ASKED):

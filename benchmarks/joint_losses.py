@@ -14,12 +14,12 @@ from benchmarks.relation_sentences import relation_sentences
 from kgraft.joint import JointModel, Weights, open_memory
 from kgraft.joint.settings import LOSSES
 from kgraft.storage import sha256
-from kgraft.tasks.entity_classes import EntitySettings, EntityTrainee, GraphReader
+from kgraft.tasks.entity_classes import EntitySettings, GraphReader
 from kgraft.tasks.few_shot import RelationTexts, episodes
-from kgraft.tasks.joint_tasks import FineTuning, read_relations
-from kgraft.training import Schedule, train_in_passing
+from kgraft.tasks.joint_tasks import FineTuning, learn_classes, read_relations
 
 SHORT = SETTINGS.changed(epochs=1)
+CLASSES = EntitySettings()
 ASKED = 10_000
 PROTOCOL = """
 Joint pre-training as in joint_wikipedia but for one epoch, with all four losses and with one of
@@ -62,22 +62,17 @@ def _figures(
     settings = replace(SHORT, weights=weights)
 
     def work() -> np.ndarray:
-        model = pretrained(data, settings, name)()
-        return np.array([_types(model, asked), _relations(model, asked, test)])
+        load = pretrained(data, settings, name)
+        return np.array([_types(load(), asked), _relations(load(), asked, test)])
 
-    found = counted(name, settings, work)
+    found = counted(name, (settings, asked.graph.manifest.version, CLASSES), work)
     print(name, found, flush=True)
     return dict(zip(("types", "relations"), found.tolist(), strict=True))
 
 
 def _types(model: JointModel, asked: Untold) -> float:
-    memory = open_memory(model, asked.graph)
-    reader, settings = GraphReader(model, asked.graph, memory), EntitySettings()
-    size = model.encoder.dimension
-    trainee = EntityTrainee(reader, size, asked.learnt, asked.valid, settings)
-    schedule = Schedule(epochs=settings.epochs, watch="accuracy", patience=settings.patience)
-    train_in_passing(trainee, schedule)
-    return float(trainee.right(asked.test).mean())
+    reader = GraphReader(model, asked.graph, open_memory(model, asked.graph))
+    return float(learn_classes(reader, model.encoder.dimension, asked[1:], CLASSES).mean())
 
 
 def _relations(model: JointModel, asked: Untold, test: RelationTexts) -> float:

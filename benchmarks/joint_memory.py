@@ -35,7 +35,8 @@ DRAWS = range(5)
 PROTOCOL = """
 A step of joint pre-training on graphs/wikidata and linked Wikipedia (1,024 tokens, 32 walks,
 neighbourhoods of 8 then 4 edges, all four losses) that reads the descriptions of all entities in
-the sampled neighbourhoods, with gradients, over the same step with the memory, to whose time that
+the sampled neighbourhoods, of the candidates of masked entities and of all relations, with
+gradients, over the same step with the memory, to whose time that
 of a refresh of all 110,992 entities is added, spread over the 500 steps of the schedule's last
 interval. Two threads; medians. Quality: 100 steps of 512 tokens and 8 walks with either, the
 memory refreshed by the schedule (10, 10, 10, 20, …); masked-entity accuracy in 15 other articles,

@@ -50,7 +50,9 @@ def main() -> None:
     ) as run:
         found = {
             side: [
-                answered(data, load, seed, SETTINGS, f"metaqa.{side}", knowing=side == "on")
+                answered(
+                    data, load, load.facts, seed, SETTINGS, f"metaqa.{side}", knowing=side == "on"
+                )
                 for seed in SEEDS
             ]
             for side in ("on", "off")
@@ -63,13 +65,17 @@ def main() -> None:
 def answered(
     data: Path,
     load: Callable[[], JointModel],
+    of: object,
     seed: int,
     settings: QuestionSettings,
     name: str,
     *,
     knowing: bool = True,
 ) -> list[np.ndarray]:
-    """Return which test questions are answered right, by hops, after a fine-tuning."""
+    """Return which test questions are answered right, by hops, after a fine-tuning.
+
+    `of` tells how the model that `load` gives was made.
+    """
     graph = movies(data)
     tests = questions(data, graph, "test")
 
@@ -79,7 +85,7 @@ def answered(
         trainee = fine_tune_questions(tuning, learnt, valid, settings)
         return np.concatenate([trainee.right(part) for part in tests.values()])
 
-    right = counted(f"{name}.{seed}", (settings, graph.manifest.version), work)
+    right = counted(f"{name}.{seed}", (settings, graph.manifest.version, of), work)
     print(name, seed, float(right.mean()), flush=True)
     return np.split(right, np.cumsum([len(part) for part in tests.values()])[:-1])
 

@@ -54,7 +54,7 @@ def main() -> None:
     ) as run:
         found = {}
         for name, way in STRATEGIES.items():
-            told = (SETTINGS, graph.manifest.version)
+            told = (SETTINGS, ASKED, load.facts)
             seeds = [
                 counted(f"strategy.{name}.{seed}", told, partial(right, way, seed))
                 for seed in SEEDS

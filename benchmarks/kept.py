@@ -19,15 +19,21 @@ from kgraft.graft.saving import read_config
 
 def kept(folder: Path, settings: GraftSettings, identity: Mapping[str, object]) -> bool:
     """Tell whether a graft is there; one of other settings or texts is removed."""
+    return same(folder, lambda: read_config(folder).facts, {**asdict(settings), **identity})
+
+
+def same(
+    folder: Path, facts: Callable[[], Mapping[str, object]], wanted: Mapping[str, object]
+) -> bool:
+    """Tell whether a model is there whose facts are the wanted ones; another is removed."""
     if not folder.exists():
         return False
-    facts = read_config(folder).facts
-    wanted = json.loads(json.dumps({**asdict(settings), **identity}))
-    same = all(facts.get(name) == value for name, value in wanted.items())
-    if not same:
+    held, asked = facts(), json.loads(json.dumps(wanted))
+    found = all(held.get(name) == value for name, value in asked.items())
+    if not found:
         print(f"{folder.name} was trained with other settings or texts: anew", flush=True)
         shutil.rmtree(folder)
-    return same
+    return found
 
 
 def counted(name: str, told: object, work: Callable[[], np.ndarray]) -> np.ndarray:

@@ -8,6 +8,8 @@ from tests.joint.conftest import marked
 from typer.testing import CliRunner
 
 from kgraft.cli import app
+from kgraft.tasks import joint_tasks
+from kgraft.tasks.few_shot import EpisodeSettings
 
 
 @pytest.fixture(scope="module")
@@ -18,11 +20,13 @@ def folder(graph, host_folder, tmp_path_factory):  # noqa: F811
             file.write(json.dumps({"text": text, "mentions": mentions}) + "\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KGRAFT_CACHE", str(folder / "cache"))
-        done = run("pretrain", graph.folder, "--texts", folder / "texts.jsonl", "--encoder",
-                   host_folder, "--cut", 1, "--out", folder / "model")  # fmt: skip
+        done = run(
+            "pretrain", graph.folder, "--texts", folder / "texts.jsonl", "--encoder", host_folder,
+            "--cut", 1, "--categories", 0, "--out", folder / "model",
+        )  # fmt: skip
         assert "18 texts with 28 mentions, 2 to choose by; seed 0" in done.stderr
         assert "epoch 1  loss" in done.stderr
-        assert "kgraft joint eval classes" in done.stdout
+        assert "kgraft joint eval" in done.stdout
         yield folder
 
 
@@ -45,9 +49,30 @@ def test_texts_without_marks_are_linked(folder, graph, host_folder):  # noqa: F8
     told = json.loads(done.stdout)
     assert {"words", "mentions", "categories", "relations", "perplexity"} <= set(told)
     assert "5 mentions" not in done.stderr
+    learnt = run("eval", "classes", "-m", folder / "linked", "-g", graph.folder, code=2)
+    assert "the categories of this graph were learnt in pre-training" in learnt.stderr
+    assert "--categories 0" in learnt.stderr
     kept = list(folder.glob("linked.*.linked.jsonl"))
     assert len(kept) == 1
     assert any(json.loads(line)["links"] for line in kept[0].read_text().splitlines())
+
+
+def test_strategies(folder, graph, host_folder, monkeypatch):  # noqa: F811
+    quick = EpisodeSettings(steps=2, validate_every=2, ways=2, texts=2, ways_asked=2, asked=20)
+    monkeypatch.setattr(joint_tasks, "EpisodeSettings", lambda: quick)
+    monkeypatch.setattr(joint_tasks, "ASKED", 20)
+    for name, relations in (("train", "abcd"), ("test", "ef")):
+        lines = [
+            {"text": f"France {r} {n} Paris", "head": {"start": 0, "end": 6},
+             "tail": {"start": 11, "end": 16}, "relation": r}
+            for n in range(4) for r in relations
+        ]  # fmt: skip
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    done = run("eval", "relations", "-m", folder / "model", "-g", graph.folder, "--data", folder,
+               "--strategies", "--json")  # fmt: skip
+    told = json.loads(done.stdout)
+    assert set(told) == {"task", "pre-training", "fine-tuning", "both", "multi-task"}
+    assert set(told["both"]) == {"on", "off", "low", "high", "difference"}
 
 
 def test_a_task_that_is_none(folder, graph):  # noqa: F811

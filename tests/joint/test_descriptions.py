@@ -34,7 +34,7 @@ def test_what_is_said(graph, descriptions):
     texts, _ = descriptions.said("entities", graph.numbers_of(["fr-paris", "texas", "nameless"]))
     assert texts[0] == "Paris: city on the Seine"
     assert "state" not in texts[1].split()  # the types are to be told
-    assert "lies in of Paris" in texts[1]  # one that is not described is known by its facts
+    assert "lies in" not in texts[1]  # facts are to be told: they are not in the text
     texts, names = descriptions.said("relations", np.array([0]))
     assert names == ["capital_of"]
     assert texts == ["capital_of"]

@@ -1,6 +1,7 @@
 """Few-shot relations: prototypes, episodes, and nothing that gives the answer away."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -151,3 +152,14 @@ def test_a_bad_line(tmp_path, graph):
     path.write_text("")
     with pytest.raises(BadInput, match="holds no text with a relation"):
         RelationTexts.read(path, graph)
+
+
+def test_a_model_that_tells_nothing_apart_is_right_nowhere():
+    vectors, relation = np.ones((20, 4), np.float32) / 2, np.repeat(np.arange(4), 5)
+    assert not episodes(vectors, relation, 3, 1, 50).any()
+
+
+def test_too_few_texts_to_learn_from(reader, data):
+    many = replace(QUICK, texts=50)
+    with pytest.raises(BadInput, match="have 50 texts"):
+        EpisodeTrainee(reader(), data, reader(), data, many)

@@ -57,7 +57,8 @@ def test_links_of_a_graph_without_test_facts(load, graph):
 def relation_texts(tmp_path, monkeypatch):
     monkeypatch.setattr(joint_tasks, "ASKED", 50)
     pairs = {"capital": ("Paris", "France"), "pays in": ("Germany", "euro"),
-             "lies in": ("Paris", "Texas"), "borders": ("France", "Germany")}  # fmt: skip
+             "lies in": ("Paris", "Texas"), "borders": ("France", "Germany"),
+             "rules": ("Berlin", "Germany"), "flows by": ("Paris", "euro")}  # fmt: skip
     for name, relations in (("train", pairs), ("test", ("capital", "borders"))):
         lines = [
             line(f"{n} : {pairs[r][0]} {r} {pairs[r][1]}", *pairs[r], r, ("fr-paris", "france"))

@@ -1,5 +1,7 @@
 """Missing links are predicted from text and structure."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,9 +11,12 @@ from tests.joint.conftest import CONFIG
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.joint import JointModel, open_memory
+from kgraft.joint import model as joint_model
 from kgraft.tasks.entity_classes import GraphReader
-from kgraft.tasks.link_prediction import Asked, PredictionSettings, PredictionTrainee
+from kgraft.tasks.joint_tasks import FineTuning, predict_links
+from kgraft.tasks.link_prediction import Asked, PredictionSettings, PredictionTrainee, _askers
 from kgraft.text import Encoder
+from kgraft.vectors.surroundings import surroundings
 
 QUICK = PredictionSettings(epochs=30, batch=32, strangers=16, rate=5e-3)
 
@@ -81,3 +86,23 @@ def test_a_graph_without_facts(tmp_path, trainee):
         PredictionTrainee(
             trainee.module["reader"], trainee.relations, Graph.open(tmp_path / "bare"), QUICK
         )
+
+
+def test_who_asks_for_a_candidate():
+    found = _askers(np.array([2, 0, 2]), np.array([7, 8, 9]), 4)
+    assert found.tolist() == [[8, -1], [-1, -1], [7, 9], [-1, -1]]
+    assert _askers(np.zeros(0, int), np.zeros(0, int), 2).tolist() == [[-1], [-1]]
+
+
+def test_nothing_of_the_test_facts_is_seen(desks, host_folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path))
+    seen = []
+
+    def sampled(graph, *rest, **options):
+        seen.append(graph.only)
+        return surroundings(graph, *rest, **options)
+
+    monkeypatch.setattr(joint_model, "surroundings", sampled)
+    model = JointModel(Encoder.load(host_folder, device="cpu", max_length=64), CONFIG)
+    predict_links(FineTuning(model, desks), settings=replace(QUICK, epochs=1))
+    assert set(seen) == {"train"}

@@ -271,3 +271,12 @@ def test_windows_made_without_offsets_say_so(tokenisers):
     windows = Windows.cut(tokeniser(["abc"]), tokeniser, max_length=8, overlap=0)
     with pytest.raises(BadInput, match="offsets=True"):
         windows.locate(0, 0, 1)
+
+
+@given(texts=texts_of)
+@settings(deadline=None, max_examples=30)
+def test_the_first_window_of_each_text(tokenisers, texts):
+    whole = cut(tokenisers["wordpiece"], texts, overlap=0)
+    firsts = whole.firsts()
+    assert firsts.text.tolist() == list(range(len(texts)))
+    assert (firsts.first == whole.tokens.bounds[:-1]).all()

@@ -54,6 +54,11 @@ class GraftSettings:
         """How many epochs there are in all."""
         return self.linker_epochs + self.epochs
 
+    @property
+    def masks(self) -> bool:
+        """Whether any batch is read with masked words."""
+        return bool(self.masked and self.epochs)
+
     def unknowing(self) -> GraftSettings:
         """Return the settings of a training of the same length without knowledge."""
         return replace(self, linker_epochs=0, epochs=self.all_epochs, masked=1.0, told=0.0)

@@ -123,7 +123,7 @@ def train_graft(
         RunFolder(folder, whole).make_way()
     if head is None:
         head = _untrained_head(encoder, settings.seed)
-        if settings.masked and settings.epochs:
+        if settings.masks:
             few = MaskedSettings(seed=settings.seed)
             with knowledge_off(encoder.model):
                 for _ in train_masked(
@@ -132,7 +132,7 @@ def train_graft(
                 ):  # fmt: skip
                     pass
     trainee = GraftTrainee(encoder, head, texts, valid, settings, knowing=knowing)
-    watch = "accuracy" if not settings.masked or not settings.epochs else "score"
+    watch = "score" if settings.masks else "accuracy"
     schedule = Schedule(
         epochs=settings.all_epochs,
         watch=watch,

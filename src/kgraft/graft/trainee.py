@@ -229,13 +229,13 @@ class GraftTrainee(Learner):
                 known = gold >= 0
                 right += int(torch.eq(found[known].argmax(-1), gold[known]).sum())
                 links += int(known.sum())
-            if self.settings.masked:
+            if self.settings.masks:
                 masked = self._masked(self.valid, windows, ids, drawn)
                 hidden, _ = self._read(masked.ids, mask, self._hidden(mentions, masked, drawn))
                 mean = self.head.loss(hidden, masked, self.encoder.words).item()
                 loss, words = loss + mean * len(masked.target), words + len(masked.target)
         figures = {"accuracy": right / max(links, 1)}
-        if self.settings.masked:
+        if self.settings.masks:
             perplexity = math.exp(min(loss / max(words, 1), 50.0))
             figures |= {"perplexity": perplexity, "score": -perplexity}
         return figures

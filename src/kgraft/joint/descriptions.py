@@ -18,7 +18,7 @@ from kgraft.text import Encoder, length_batches
 from kgraft.vectors.entity_text import entity_texts
 from kgraft.vectors.memory import Part
 
-FIELDS = ("label", "description", "aliases", "facts")  # not the types: they are to be told
+FIELDS = ("label", "description", "aliases")  # neither types nor facts: they are to be told
 LENGTH = 48  # tokens of a description that are read
 BUDGET = 4096  # tokens of a batch, padding included
 
@@ -64,18 +64,17 @@ class Descriptions:
 
     def vectors(self, texts: list[str], names: list[str]) -> Tensor:
         """Return E⁰ of texts that begin with names, (n, F); gradients flow where they are on."""
-        windows = self.encoder.windows(texts)
-        first = np.searchsorted(windows.text, np.arange(len(texts)))  # the first of each text
+        windows = self.encoder.windows(texts).firsts()
         numbers = np.arange(len(texts))
         places = windows.locate(
             numbers, np.zeros(len(texts), np.int64), np.array([*map(len, names)])
         )
-        own = places.window == first
+        own = places.window >= 0
         begin = np.where(own, places.first, len(windows.prefix))
         end = np.where(own, places.last - 1, begin)
         parts, order = [], []
-        for batch in length_batches(windows.lengths[first], BUDGET):
-            ids, mask = map(torch.from_numpy, windows.padded(first[batch]))
+        for batch in length_batches(windows.lengths, BUDGET):
+            ids, mask = map(torch.from_numpy, windows.padded(batch))
             read = self.language.lower(ids, mask)
             row = torch.arange(len(batch))
             parts.append((read[row, begin[batch]] + read[row, end[batch]]) / 2)

@@ -33,6 +33,11 @@ class Language(nn.Module):
         self.encoder, self.model = encoder, encoder.model
         self.norm = nn.LayerNorm(encoder.dimension).to(encoder.device)
 
+    @property
+    def begun(self) -> bool:
+        """Whether the merging norm is no longer what it was made as."""
+        return not (bool((self.norm.weight == 1).all()) and bool((self.norm.bias == 0).all()))
+
     @torch.no_grad()
     def begin_alike(self, below: Tensor) -> None:
         """Let the merging norm start as good as silent, given some Z (n, F) of LM1."""

@@ -33,7 +33,7 @@ def open_memory(
     descriptions = Descriptions(graph, model.language)
     made_by, cache = digest(model, descriptions), cache_folder().parent / "memory"
     sizes = {"entities": len(graph.entities), "relations": len(graph.relations)}
-    place = folder or cache / f"{made_by}-{graph.manifest.version}"
+    place = folder or cache / f"{made_by}-{graph.manifest.version}-{graph.only or 'all'}"
     memory = Memory(place, **sizes, size=model.encoder.dimension)
     store = VectorStore(cache / made_by, model.encoder.dimension)
 

@@ -106,16 +106,19 @@ def new_heads(model: JointModel, graph: Graph, seed: int) -> Heads:
 def fresh_joint(folder: str | Path, graph: Graph, encoder: str | Path | None = None) -> JointModel:
     """Return a model of the shape of one in a folder that has learnt nothing of any graph.
 
-    `encoder` is what the one in the folder was trained from, if not the default.
+    `encoder` is what that one was trained from, where it is no longer found by its name.
     """
     told = read_facts(Path(folder))
-    model = JointModel(Encoder.load(encoder, max_length=told["max_length"]), config_of(told))
+    name = encoder or told["facts"]["encoder"]
+    model = JointModel(Encoder.load(name, max_length=told["max_length"]), config_of(told))
     begin_alike(model, graph)
     return model
 
 
 def begin_alike(model: JointModel, graph: Graph) -> None:
-    """Let the merging norm of a model that has learnt nothing begin as good as silent."""
+    """Let the merging norm begin as good as silent, in a model that has learnt nothing yet."""
+    if model.language.begun:
+        return
     some = np.linspace(0, len(graph.entities) - 1, min(SOME, len(graph.entities))).astype(np.int64)
     if len(some):
         read = Descriptions(graph, model.language).read("entities", some)

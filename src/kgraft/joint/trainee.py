@@ -21,7 +21,6 @@ from kgraft.progress import Progress
 from kgraft.text import length_batches
 from kgraft.text.masked import TokenMask
 from kgraft.training import Processes, stream, torch_stream
-from kgraft.training.adam import warmed_up
 from kgraft.training.learner import Learner
 from kgraft.training.seeds import seeded
 from kgraft.vectors.memory import Memory
@@ -96,8 +95,7 @@ class JointTrainee(Learner):
             losses = self._losses(self.texts.batch(mine), drawn, random)
         weights = self.settings.weights
         loss = sum((getattr(weights, n) * x for n, x in losses.items()), torch.zeros(()))
-        share = warmed_up(place, self.steps)
-        self.optimiser.update(loss, [rate * share for rate in self.rates], self.processes)
+        self.move(loss, place, self.processes)
         told = torch.stack([loss.detach(), *(x.detach() for x in losses.values())])
         told = self.processes.sum_(told) / self.processes.count
         return dict(zip(("loss", *losses), told.tolist(), strict=True))
@@ -184,7 +182,8 @@ class JointTrainee(Learner):
             mean = self.heads.words.loss(read, masked, self.model.encoder.words)
             loss, words = loss + mean.item() * len(masked.target), words + len(masked.target)
             scores = self._mention_scores(batch, read, lost, random)
-            right, asked = right + int((scores.argmax(-1) == 0).sum()), asked + len(scores)
+            best = scores[:, 0] > scores[:, 1:].amax(-1)
+            right, asked = right + int(best.sum()), asked + len(scores)
         perplexity = math.exp(min(loss / max(words, 1), 50.0))
         told = right / max(asked, 1)
         return {"perplexity": perplexity, "mentions": told, "score": told - math.log(perplexity)}

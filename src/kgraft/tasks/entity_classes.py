@@ -53,7 +53,11 @@ class EntityClasses:
         """Return parts of the entities, drawn at random."""
         order = np.random.default_rng(seed).permutation(len(self))
         cuts = np.rint(np.cumsum(shares)[:-1] * len(self)).astype(np.int64)
-        return [self.part(np.sort(rows)) for rows in np.split(order, cuts)]
+        parts = np.split(order, cuts)
+        if not all(len(rows) for rows in parts):
+            said = f"{len(self)} entities with a type are too few to learn from and to measure on"
+            raise BadInput(said, remedy="give a graph with more types")
+        return [self.part(np.sort(rows)) for rows in parts]
 
     def part(self, rows: np.ndarray) -> EntityClasses:
         """Return some of the entities."""

@@ -30,7 +30,7 @@ from kgraft.training import stream, torch_stream
 from kgraft.training.seeds import seeded
 from kgraft.vectors.memory import Memory
 
-_ORDER, _STEP, _READ = 0, 1, 2  # what a stream of random numbers is for
+_ORDER, _STEP = 0, 1  # what a stream of random numbers is for
 SHARP = 10.0  # how much a cosine counts at first
 NOBODY = -1  # an entity that the graph lacks
 
@@ -114,22 +114,19 @@ class RelationReader:
         knowing: bool = True,
     ) -> None:
         self.model, self.graph, self.memory, self.knowing = model, graph, memory, knowing
-        encoder = model.encoder
-        windows = encoder.windows(data.texts)
-        self.first = np.searchsorted(windows.text, np.arange(len(data)))
+        windows = model.encoder.windows(data.texts).firsts()
         self.windows = LinkedWindows.of(windows, data.annotated())
         places = windows.locate(
             np.repeat(np.arange(len(data)), 2),
             data.span[:, :, 0].ravel(),
             data.span[:, :, 1].ravel(),
         )
-        inside = places.window.reshape(-1, 2) == self.first[:, None]
-        self.column = np.where(inside, places.first.reshape(-1, 2), 0)
+        self.column = places.first.reshape(-1, 2)  # 0 where the window ends before the span
         self.entity = data.entity
 
     def __call__(self, rows: np.ndarray, *, seed: int) -> Tensor:
         """Return what is read at the two spans of some texts, side by side, (n, 2 F)."""
-        batch = self.windows.batch(self.first[rows])
+        batch = self.windows.batch(rows)
         hidden = self._others(rows[batch.row.numpy()], batch.entity.numpy())
         read = self.model.read(
             batch, self.graph, self.memory, seed=seed, hidden=hidden, knowing=self.knowing
@@ -147,8 +144,8 @@ class RelationReader:
     def all(self, *, tokens: int = 2048) -> np.ndarray:
         """Return the vectors of all texts, each of length 1, (N, 2 F)."""
         self.model.eval()
-        found = np.zeros((len(self.first), 2 * self.model.encoder.dimension), np.float32)
-        for number, rows in enumerate(length_batches(self.windows.lengths[self.first], tokens)):
+        found = np.zeros((len(self.windows), 2 * self.model.encoder.dimension), np.float32)
+        for number, rows in enumerate(length_batches(self.windows.lengths, tokens)):
             found[rows] = normalize(self(rows, seed=number), dim=-1).numpy()
         return found
 
@@ -176,7 +173,8 @@ def episodes(
         support = np.stack([held[:shots] for held in drawn])  # (ways, shots)
         prototypes = vectors[support].mean(1)
         prototypes /= np.linalg.norm(prototypes, axis=-1, keepdims=True)
-        right[number] = (prototypes @ vectors[drawn[0][-1]]).argmax() == 0
+        near = prototypes @ vectors[drawn[0][-1]]
+        right[number] = near[0] > near[1:].max()
     return right
 
 
@@ -220,7 +218,11 @@ class EpisodeTrainee(JointLearner):
         super().__init__(
             module, groups, seed=settings.seed, beside=beside, rate=settings.knowledge_rate
         )
-        self.rows = [np.flatnonzero(learnt.relation == n) for n in np.unique(learnt.relation)]
+        rows = [np.flatnonzero(learnt.relation == n) for n in np.unique(learnt.relation)]
+        self.rows = [held for held in rows if len(held) >= settings.texts]
+        if len(self.rows) < 2:
+            said = f"fewer than two relations have {settings.texts} texts to learn from"
+            raise BadInput(said, remedy="give more texts")
 
     def batches(self, epoch: int) -> list[np.ndarray]:
         """Return the texts of some steps, (ways, texts) each."""

@@ -66,13 +66,13 @@ class Questions:
                 mention = told["mentions"][0]
                 topic = number.get(mention["label"])
                 found = [number[name] for name in told["answers"] if name in number]
-                row, text = (topic, mention["start"], mention["end"]), str(told["text"])
+                start, end, text = int(mention["start"]), int(mention["end"]), str(told["text"])
             except (ValueError, LookupError, TypeError) as error:
                 reason = f"no question ({type(error).__name__}: {error})"
                 raise BadInput(reason, file=str(path), line=line_number) from error
             if topic is not None:
                 texts.append(text)
-                rows.append(row)
+                rows.append((topic, start, end))
                 answers.append(np.array(found, np.int64))
         if not texts:
             raise BadInput("holds no question about the graph", file=str(path))
@@ -149,8 +149,9 @@ class Answerer(nn.Module):
         self.relations = memory.relations
 
     def windows(self, asked: Questions) -> LinkedWindows:
-        """Make questions ready; each must fit into one window."""
-        return LinkedWindows.of(self.model.encoder.windows(asked.texts), asked.annotated())
+        """Make questions ready, a window each: of one that is too long the first counts."""
+        windows = self.model.encoder.windows(asked.texts).firsts()
+        return LinkedWindows.of(windows, asked.annotated())
 
     def walk(self, read: Tensor, mask: Tensor, topic: np.ndarray) -> Walk:
         """Walk from topics as questions ask that were read (B, L, F).
@@ -197,6 +198,9 @@ class QuestionTrainee(JointLearner):
     ) -> None:  # fmt: skip
         self.answerer, self.settings = answerer, settings
         kept = np.array([len(found) > 0 for found in learnt.answers])
+        if not kept.any():
+            said = "no question to learn from has an answer in the graph"
+            raise BadInput(said, remedy="give questions about this graph")
         self.learnt, self.valid = learnt.part(np.flatnonzero(kept)), valid
         self.windows, self.asked = answerer.windows(self.learnt), answerer.windows(valid)
         model = answerer.model

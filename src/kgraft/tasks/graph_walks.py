@@ -80,6 +80,7 @@ class Walk(NamedTuple):
     """A walk of some questions, with all that it was led by."""
 
     steps: list[Reached]  # after 0, 1, … steps
+    left: list[Reached]  # of each but the last: from where the next step went on
     asked: Tensor  # p (hops, B, 2 R)
     many: Tensor  # g (hops, B)
 
@@ -88,10 +89,11 @@ class Walk(NamedTuple):
         cls, topic: np.ndarray, asked: Tensor, many: Tensor, adjacency: Adjacency, most: int
     ) -> Walk:
         """Walk from topics; of each step the next goes on from `most` entities a question."""
-        steps = [begin(topic)]
+        steps, left = [begin(topic)], []
         for wanted in asked:
-            steps.append(walk_on(steps[-1].highest(most), wanted, adjacency))
-        return cls(steps, asked, many)
+            left.append(steps[-1].highest(most))
+            steps.append(walk_on(left[-1], wanted, adjacency))
+        return cls(steps, left, asked, many)
 
     def total(self) -> Reached:
         """Return Σ_t g_t a_t."""
@@ -107,8 +109,10 @@ class Walk(NamedTuple):
 
     def path(self, question: int, entity: int, adjacency: Adjacency) -> list[Fact]:
         """Return the facts by which most of a question arrives at an entity, from its topic on."""
-        arrived = [g[question] * self._mass(n + 1, question, [entity])[0]
-                   for n, g in enumerate(self.many.detach().numpy())]  # fmt: skip
+        arrived = [
+            g[question] * _mass(step, question, [entity])[0]
+            for step, g in zip(self.steps[1:], self.many.detach().numpy(), strict=True)
+        ]
         path: list[Fact] = []
         for step in range(int(np.argmax(arrived)), -1, -1):
             first, last = (int(side[0]) for side in adjacency.spans(np.array([entity]), "both"))
@@ -116,20 +120,20 @@ class Walk(NamedTuple):
             out = np.arange(first, last) < adjacency.spans(np.array([entity]), "out")[1][0]
             wanted = self.asked[step, question].detach().numpy()
             along = wanted[relation + out * (len(wanted) // 2)]  # an edge out is walked back
-            best = int(np.argmax(self._mass(step, question, far) * along))
+            best = int(np.argmax(_mass(self.left[step], question, far) * along))
             source, by = int(far[best]), int(relation[best])
             ends = (entity, source) if out[best] else (source, entity)
             path.append(Fact(ends[0], by, ends[1]))
             entity = source
         return path[::-1]
 
-    def _mass(self, step: int, question: int, entities: np.ndarray | list[int]) -> np.ndarray:
-        """Return how much of a question is at entities after some steps."""
-        reached = self.steps[step]
-        first, last = np.searchsorted(reached.question, [question, question + 1])
-        held = reached.entity[first:last]
-        if first == last:
-            return np.zeros(len(entities))
-        place = np.searchsorted(held, entities).clip(max=len(held) - 1)
-        mass: np.ndarray = reached.mass[first:last].detach().numpy()[place]
-        return np.where(held[place] == entities, mass, 0.0)
+
+def _mass(reached: Reached, question: int, entities: np.ndarray | list[int]) -> np.ndarray:
+    """Return how much of a question is at entities."""
+    first, last = np.searchsorted(reached.question, [question, question + 1])
+    held = reached.entity[first:last]
+    if first == last:
+        return np.zeros(len(entities))
+    place = np.searchsorted(held, entities).clip(max=len(held) - 1)
+    mass: np.ndarray = reached.mass[first:last].detach().numpy()[place]
+    return np.where(held[place] == entities, mass, 0.0)

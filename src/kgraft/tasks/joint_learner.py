@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from torch import Tensor, nn
 
 from kgraft.joint.graph_losses import GraphLosses
-from kgraft.training import stream, torch_stream
+from kgraft.training import Processes, stream, torch_stream
 from kgraft.training.learner import Groups, Learner
 from kgraft.training.seeds import seeded
 
@@ -33,12 +33,14 @@ class JointLearner(Learner):
             held = [*groups, (rate, beside.heads.parameters())]
         super().__init__(module, held)
 
-    def move(self, loss: Tensor, place: int) -> dict[str, float]:
+    def move(
+        self, loss: Tensor, place: int, processes: Processes | None = None
+    ) -> dict[str, float]:
         """Move the parameters once against the loss of the task and those beside it."""
         if self.beside is None:
-            return super().move(loss, place)
+            return super().move(loss, place, processes)
         here = (self._seed, _BESIDE, place)
         with seeded(torch_stream(*here).initial_seed()):
             others = self.beside(stream(*here))
-        whole = super().move(loss + sum(others.values()), place)
+        whole = super().move(loss + sum(others.values()), place, processes)
         return {**whole, "task": loss.item(), **{n: x.item() for n, x in others.items()}}

@@ -11,12 +11,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from torch import nn
 
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
@@ -40,6 +42,7 @@ from kgraft.vectors.memory import Memory
 Load = Callable[[], JointModel]
 ASKED = 10_000  # questions of few-shot relations
 OF_GRAPH = ("classes", "links")  # tasks without a text
+FEWEST = 4  # relations that fine-tuning needs
 VALID = 8  # relations that are set apart to choose by
 
 
@@ -99,6 +102,17 @@ def refuse_without_data(task: str, data: Path | None) -> None:
         raise BadInput(f"{task} needs data", remedy="give the folder with its files: --data")
 
 
+def refuse_learnt(task: str, facts: Mapping[str, Any], graph: Graph) -> None:
+    """Refuse to ask of a graph what a model has learnt of it already; see `saving.read_facts`."""
+    weights, told = facts["facts"]["weights"], facts["facts"]["graph"]
+    by = {"classes": "categories", "links": "relations"}.get(task)
+    if by and told == graph.manifest.version and weights[by]:
+        raise BadInput(
+            f"the {by} of this graph were learnt in pre-training: {task} would tell little",
+            remedy=f"give another graph, or pre-train with --{by} 0",
+        )
+
+
 def hits(right: list[np.ndarray]) -> np.ndarray:
     """Return hits and tries of each example over all seeds, (N, 2)."""
     total = np.sum(right, 0)
@@ -110,11 +124,27 @@ def classify_entities(
 ) -> np.ndarray:
     """Return which entities of the test part are put into their class, (N,)."""
     chosen = replace(settings or EntitySettings(), seed=tuning.seed)
-    learnt, valid, test = EntityClasses.of(tuning.graph).split()
     reader = GraphReader(tuning.model, tuning.graph, tuning.memory, knowing=tuning.knowing)
-    trainee = EntityTrainee(reader, tuning.model.encoder.dimension, learnt, valid, chosen)
-    schedule = Schedule(epochs=chosen.epochs, watch="accuracy", patience=chosen.patience)
-    train_in_passing(trainee, schedule, progress=tuning.progress)
+    size, parts = tuning.model.encoder.dimension, EntityClasses.of(tuning.graph).split()
+    return learn_classes(reader, size, parts, chosen, progress=tuning.progress)
+
+
+def learn_classes(
+    reader: nn.Module,
+    size: int,
+    parts: Sequence[EntityClasses],
+    settings: EntitySettings,
+    *,
+    progress: Progress | None = None,
+) -> np.ndarray:
+    """Train a reader that gives vectors of a size, and return what it gets right of the last part.
+
+    The parts are to learn from, to choose by and to measure on.
+    """
+    learnt, valid, test = parts
+    trainee = EntityTrainee(reader, size, learnt, valid, settings)
+    schedule = Schedule(epochs=settings.epochs, watch="accuracy", patience=settings.patience)
+    train_in_passing(trainee, schedule, progress=progress)
     return trainee.right(test)
 
 
@@ -123,6 +153,7 @@ def predict_links(
 ) -> np.ndarray:
     """Return the reciprocal rank of the missing end of each test fact, asked both ways, (N,)."""
     chosen = replace(settings or PredictionSettings(), seed=tuning.seed)
+    tuning = replace(tuning, graph=tuning.graph.split("train"))  # nothing of what is asked for
     reader = GraphReader(tuning.model, tuning.graph, tuning.memory, knowing=tuning.knowing)
     trainee = PredictionTrainee(reader, tuning.memory.relations, tuning.graph, chosen)
     if not len(trainee.test):
@@ -157,6 +188,9 @@ def fine_tune_relations(
 ) -> None:
     """Fine-tune a joint model on texts of relations, some of which are set apart to choose by."""
     chosen = replace(settings or EpisodeSettings(), seed=tuning.seed)
+    if len(whole.names) < FEWEST:
+        said = f"{len(whole.names)} relations are too few to learn from and to choose by"
+        raise BadInput(said, remedy=f"give texts of {FEWEST} relations or more")
     order = np.random.default_rng(0).permutation(len(whole.names))
     apart = np.isin(whole.relation, order[: min(VALID, len(order) // 2)])
     learnt, valid = (whole.part(np.flatnonzero(rows)) for rows in (~apart, apart))

@@ -124,14 +124,16 @@ class PredictionTrainee(Learner):
         reader, predictor = self.reader, self.predictor
         heads = reader(asked.entity[batch], seed=seed, hidden=asked.answer[batch][:, None])
         wanted = predictor(heads, torch.from_numpy(asked.relation[batch]), self.relations)
-        scores = wanted @ predictor.entity(reader(candidates, seed=seed + 1)).T
+        apart = _askers(place[: len(batch)], asked.entity[batch], len(candidates))
+        others = reader(candidates, seed=seed + 1, hidden=apart)
+        scores = wanted @ predictor.entity(others).T
         row, right = asked.known(batch)
         at = np.searchsorted(candidates, right).clip(max=len(candidates) - 1)
         same = candidates[at] == right
-        others = torch.zeros_like(scores, dtype=torch.bool)
-        others[torch.from_numpy(row[same]), torch.from_numpy(at[same])] = True
-        others[torch.arange(len(batch)), gold] = False
-        return cross_entropy(scores.masked_fill(others, -torch.inf), gold)
+        known = torch.zeros_like(scores, dtype=torch.bool)
+        known[torch.from_numpy(row[same]), torch.from_numpy(at[same])] = True
+        known[torch.arange(len(batch)), gold] = False
+        return cross_entropy(scores.masked_fill(known, -torch.inf), gold)
 
     def validate(self) -> dict[str, float]:
         """Return the MRR on validation facts, none where there are none."""
@@ -156,3 +158,16 @@ class PredictionTrainee(Learner):
             known = asked.known(rows)
             found.append(filtered_ranks(scores, np.arange(len(rows)), asked.answer[rows], *known))
         return np.concatenate(found)
+
+
+def _askers(answer: np.ndarray, asker: np.ndarray, count: int) -> np.ndarray:
+    """Return for each of so many candidates the entities that ask for it, (count, p), -1 for none.
+
+    What is asked for must not be read off the answer's side either.
+    """
+    order = np.argsort(answer, kind="stable")
+    answer, asker = answer[order], asker[order]
+    column = np.arange(len(answer)) - np.searchsorted(answer, answer)
+    found = np.full((count, int(column.max(initial=0)) + 1), -1)
+    found[answer, column] = asker
+    return found

@@ -6,7 +6,7 @@ window count its special tokens too, so that they are the columns of the encoder
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -64,6 +64,11 @@ class Windows:
 
     def __len__(self) -> int:
         return len(self.text)
+
+    def firsts(self) -> Windows:
+        """Return the first window of each text: window number n is of text number n."""
+        rows = np.searchsorted(self.text, np.arange(len(self.tokens.bounds) - 1))
+        return replace(self, text=self.text[rows], first=self.first[rows], last=self.last[rows])
 
     @property
     def lengths(self) -> np.ndarray:

@@ -28,7 +28,7 @@ class Adam(torch.optim.AdamW):
         super().__init__(parameters, learning_rate, weight_decay=weight_decay, fused=True)
         for parameter in self.parameters():
             self.state[parameter] = {
-                "step": torch.zeros(()),
+                "step": torch.zeros((), device=parameter.device),
                 "exp_avg": torch.zeros_like(parameter),
                 "exp_avg_sq": torch.zeros_like(parameter),
             }

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from torch import Tensor, nn
 
 from kgraft.training.adam import Adam, learned_state, load_learned, warmed_up
+from kgraft.training.processes import Processes
 
 Groups = Iterable[tuple[float, Iterable[nn.Parameter]]]
 """Parameters by the rate at which they learn."""
@@ -32,8 +33,10 @@ class Learner:
         """Put a state back."""
         load_learned(self.module, self.optimiser, state)
 
-    def move(self, loss: Tensor, place: int) -> dict[str, float]:
+    def move(
+        self, loss: Tensor, place: int, processes: Processes | None = None
+    ) -> dict[str, float]:
         """Move the parameters once against the loss of a step, and return it by its name."""
         share = warmed_up(place, self.steps)
-        self.optimiser.update(loss, [rate * share for rate in self.rates])
+        self.optimiser.update(loss, [rate * share for rate in self.rates], processes)
         return {"loss": loss.item()}

@@ -28,7 +28,7 @@ def eval_(
     ] = False,
     encoder: Annotated[
         str | None,
-        typer.Option(help="With --strategies: what the model was trained from, if not the default"),
+        typer.Option(help="With --strategies: the encoder it was trained from, if it was moved."),
     ] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -57,9 +57,12 @@ def eval_(
 
     from kgraft.graph import Graph
     from kgraft.joint import fresh_joint, load_joint
+    from kgraft.joint.saving import read_facts
     from kgraft.tasks import compare_strategies, evaluate_joint
+    from kgraft.tasks.joint_tasks import refuse_learnt
 
     opened, load = Graph.open(graph), partial(load_joint, model)
+    refuse_learnt(task, read_facts(model), opened)
     with progress_bar(quiet) as progress:
         if strategies:
             fresh = partial(fresh_joint, model, opened, encoder)

@@ -89,4 +89,4 @@ def pretrain(
     if as_json:
         print_json({"out": str(out), **told})
     else:
-        console().print(f"[green]{out}[/]: measure it with  kgraft joint eval classes -m {out}")
+        console().print(f"[green]{out}[/]: measure it with  kgraft joint eval")

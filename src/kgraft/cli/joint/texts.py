@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgraft.cli.link.files import link_file
 from kgraft.cli.own_texts import own_texts
+from kgraft.storage import sha256
 
 if TYPE_CHECKING:
     from kgraft.graph import Graph
@@ -33,7 +34,8 @@ def read_texts(
         return own_texts(graph, seed)
     if any('"mentions"' in line for _, line in itertools.islice(json_lines(path), LOOKED_AT)):
         return read_annotated(path, graph)
-    linked = out.with_name(f"{out.name}.{graph.manifest.version}.linked.jsonl")
+    name = f"{out.name}.{graph.manifest.version}-{sha256(path)[:8]}.linked.jsonl"
+    linked = out.with_name(name)
     if not linked.exists():
         linker = Linker(graph, progress=progress)
         link_file(linker, path, linked, threshold=None, progress=progress)
