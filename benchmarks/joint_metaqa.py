@@ -23,8 +23,8 @@ Hits@1 on the test questions of MetaQA: the best entity is one of the answers. O
 all three numbers of hops, pre-trained on graphs/wikidata and linked Wikipedia (see
 joint_wikipedia), never on movies; fine-tuned on the train questions of all hops together, the epoch
 chosen on dev. on: the topic's vector is merged in, and one walks from the topic along the relations
-that the question asks for. off: the merge is skipped and nothing is walked; the entities within
-three hops of the topic are ranked by how well they fit the question. Where the graph lacks a triple
+that the question asks for. off: the merge is skipped and nothing is walked; all entities are ranked
+by how well they fit the question. Where the graph lacks a triple
 some answers cannot be reached: they count as wrong. Differences have their interval over questions,
 seeds pooled.
 """

@@ -75,13 +75,14 @@ def test_the_loss_by_hand():
 
 
 def test_only_what_is_around_is_an_answer(answerer, asked, graph):
-    for knowing in (True, False):
-        made = answerer(knowing=knowing).eval()
-        windows = made.windows(asked)
-        scores, _ = made(windows.batch(np.array([0])), asked.topic[:1], seed=0)
-        near = set(graph.numbers_of(["germany", "france", "euro"]).tolist())
-        rivers = {int(n) for n in graph.numbers_of([f"r{n}" for n in range(16) if n % 3 == 1])}
-        assert set(scores.entity.tolist()) == near | rivers
+    batch = answerer().windows(asked).batch(np.array([0]))
+    scores, _ = answerer()(batch, asked.topic[:1], seed=0)
+    near = set(graph.numbers_of(["germany", "france", "euro"]).tolist())
+    rivers = {int(n) for n in graph.numbers_of([f"r{n}" for n in range(16) if n % 3 == 1])}
+    assert set(scores.entity.tolist()) == near | rivers
+    scores, walk = answerer(knowing=False)(batch, asked.topic[:1], seed=0)
+    assert walk is None
+    assert set(scores.entity.tolist()) == set(range(len(graph.entities))) - {int(asked.topic[0])}
 
 
 def test_it_learns_and_knowledge_helps(answerer, asked):

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgraft.tasks.graph_walks import Fact, Reached, Walk, begin, gathered, walk_on
+from kgraft.tasks.graph_walks import Fact, Reached, Walk, begin, everywhere, gathered, walk_on
 
 
 def dense(reached, questions, entities):
@@ -57,6 +57,16 @@ def test_the_highest_and_the_best():
     assert found.highest(2).entity.tolist() == [1, 2, 1]
     assert found.highest(2).question.tolist() == [0, 0, 2]
     assert found.best(3).tolist() == [2, -1, 1]
+    assert found.among([np.array([3, 9]), np.array([1]), np.array([1])]).tolist() == [
+        False, False, True, True,
+    ]  # fmt: skip
+
+
+def test_everywhere():
+    found = everywhere(torch.tensor([[0.1, 0.2], [0.4, 0.3]]))
+    assert found.question.tolist() == [0, 0, 1, 1]
+    assert found.entity.tolist() == [0, 1, 0, 1]
+    assert found.best(2).tolist() == [1, 0]
 
 
 def test_a_step_goes_on_from_the_highest_alone(graph):

@@ -6,7 +6,7 @@ arrived after t steps (see `graph_walks`), and g how much each number of steps i
     score(e) = log Σ_t g_t a_t(e) + q · W E_e              over the entities around the topic
 
 where E is the memory of the joint model, and q, g and what each step asks for come from its reading
-of the question. Without knowledge the graph only tells what is around: q · W E_e alone decides.
+of the question. Without knowledge there is nothing to walk on: q · W E_e ranks all entities.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kgraft.graph import Graph
 from kgraft.graph.annotated import Annotated, json_lines
 from kgraft.joint import JointModel, LinkedBatch, LinkedWindows
 from kgraft.joint.graph_losses import GraphLosses
-from kgraft.tasks.graph_walks import Fact, Reached, Walk
+from kgraft.tasks.graph_walks import Fact, Reached, Walk, everywhere
 from kgraft.tasks.joint_learner import JointLearner
 from kgraft.text import length_batches
 from kgraft.training import torch_stream
@@ -153,32 +153,25 @@ class Answerer(nn.Module):
         windows = self.model.encoder.windows(asked.texts).firsts()
         return LinkedWindows.of(windows, asked.annotated())
 
-    def walk(self, read: Tensor, mask: Tensor, topic: np.ndarray) -> Walk:
-        """Walk from topics as questions ask that were read (B, L, F).
-
-        Without knowledge all relations are asked for alike, and all that is around is reached.
-        """
-        asked, many = self.walker.asked(read, mask, self.relations)
-        most = self.settings.most
-        if not self.knowing:
-            asked, many, most = torch.ones_like(asked), torch.ones_like(many), len(self.entities)
-        return Walk.of(topic, asked, many, self.graph.adjacency, most)
-
-    def forward(self, batch: LinkedBatch, topic: np.ndarray, *, seed: int) -> tuple[Reached, Walk]:
-        """Return the scores of entities that are around for each question, and how they were found.
+    def forward(
+        self, batch: LinkedBatch, topic: np.ndarray, *, seed: int
+    ) -> tuple[Reached, Walk | None]:
+        """Return the scores of entities for each question, and the walk that found them, if any.
 
         The topic is no answer.
         """
         read = self.model.read(batch, self.graph, self.memory, seed=seed, knowing=self.knowing)
-        walk = self.walk(read, batch.mask, topic)
+        if not self.knowing:
+            found = everywhere(self.walker.fits(read, self.entities).T)
+            return found.where(found.entity != topic[found.question]), None
+        asked, many = self.walker.asked(read, batch.mask, self.relations)
+        walk = Walk.of(topic, asked, many, self.graph.adjacency, self.settings.most)
         around = walk.total()
         around = around.where(around.entity != topic[around.question])
         distinct, place = np.unique(around.entity, return_inverse=True)
         fits = self.walker.fits(read, self.entities[torch.from_numpy(distinct)])
-        scores = fits[torch.from_numpy(place), torch.from_numpy(around.question)]
-        if self.knowing:
-            scores = scores + (around.mass + LEAST).log()
-        return around._replace(mass=scores), walk
+        fit = fits[torch.from_numpy(place), torch.from_numpy(around.question)]
+        return around._replace(mass=(around.mass + LEAST).log() + fit), walk
 
 
 class Answer(NamedTuple):
@@ -186,7 +179,7 @@ class Answer(NamedTuple):
 
     entity: int
     likely: float  # among all that is around
-    path: list[Fact]
+    path: list[Fact]  # none without knowledge
 
 
 class QuestionTrainee(JointLearner):
@@ -253,13 +246,13 @@ class QuestionTrainee(JointLearner):
             some = scores._replace(mass=likely).highest(most)
             for place in np.lexsort((-some.mass.numpy(), some.question)).tolist():
                 question, entity = int(some.question[place]), int(some.entity[place])
-                path = walk.path(question, entity, adjacency)
+                path = walk.path(question, entity, adjacency) if walk else []
                 found[rows[question]].append(Answer(entity, float(some.mass[place]), path))
         return found
 
     def _read(
         self, asked: Questions, windows: LinkedWindows
-    ) -> Iterator[tuple[np.ndarray, Reached, Walk]]:
+    ) -> Iterator[tuple[np.ndarray, Reached, Walk | None]]:
         """Yield numbers of questions that are answered together, their scores and walks."""
         tokens = self.settings.batch * int(windows.lengths.max())
         for rows in length_batches(windows.lengths, tokens):
@@ -269,9 +262,7 @@ class QuestionTrainee(JointLearner):
 
 def answer_loss(scores: Reached, answers: list[np.ndarray]) -> Tensor:
     """Return the mean of -log of how likely an answer is, of the questions that reach one."""
-    question = np.repeat(np.arange(len(answers)), [len(found) for found in answers])
-    wanted = question << 32 | np.concatenate(answers)
-    right = np.isin(scores.question << 32 | scores.entity, wanted)
+    right = scores.among(answers)
     group = torch.from_numpy(scores.question)
     likely = softmax_by(scores.mass, group, len(answers)) * torch.from_numpy(right)
     total = likely.new_zeros(len(answers)).index_add(0, group, likely)

@@ -8,6 +8,7 @@ numbers of their own, after all others.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,8 +40,23 @@ class Reached(NamedTuple):
 
     def best(self, questions: int) -> np.ndarray:
         """Return the entity of greatest mass of each question, -1 where none is reached."""
-        found, first = np.full(questions, -1), self.highest(1)
-        found[first.question] = first.entity
+        mass, group = self.mass.detach(), torch.from_numpy(self.question)
+        least = mass.new_full((questions,), -torch.inf)
+        most = least.scatter_reduce(0, group, mass, "amax")[group]
+        highest = np.flatnonzero((mass == most).numpy())[::-1]
+        found = np.full(questions, -1)
+        found[self.question[highest]] = self.entity[highest]  # the first of those alike
+        return found
+
+    def among(self, entities: Sequence[np.ndarray]) -> np.ndarray:
+        """Return which pairs, (n,) bool, are among some entities of each question."""
+        question = np.repeat(np.arange(len(entities)), [len(held) for held in entities])
+        keys, wanted = self.question << 32 | self.entity, question << 32 | np.concatenate(entities)
+        place = np.searchsorted(keys, wanted)
+        place = place[place < len(keys)]
+        place = place[np.isin(keys[place], wanted)]
+        found = np.zeros(len(keys), bool)
+        found[place] = True
         return found
 
 
@@ -55,6 +71,12 @@ class Fact(NamedTuple):
 def begin(topic: np.ndarray) -> Reached:
     """Return where questions begin: all of each at its topic."""
     return Reached(np.arange(len(topic)), np.asarray(topic, np.int64), torch.ones(len(topic)))
+
+
+def everywhere(mass: Tensor) -> Reached:
+    """Return all entities as reached by all questions, with a mass (B, N)."""
+    question, entity = np.indices(mass.shape).reshape(2, -1)
+    return Reached(question, entity, mass.reshape(-1))
 
 
 def gathered(question: np.ndarray, entity: np.ndarray, mass: Tensor) -> Reached:
