@@ -80,6 +80,7 @@ class KnowledgeAttention(nn.Module):
 
     @torch.no_grad()
     def _begin(self) -> None:
+        nn.init.orthogonal_(self.down.weight)  # of others the pseudo-inverse may be very loud
         self.up.weight.copy_(torch.linalg.pinv(self.down.weight))
         self.up.bias.zero_()
         self.words.look_alike(_SHARP)
