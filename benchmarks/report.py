@@ -1,6 +1,7 @@
 """Puts the measured figures into README.md and docs/: python -m benchmarks.report [--check].
 
-The picture docs/graft-worth.svg shows what the results say that knowledge is worth. Whatever stands
+The pictures docs/graft-worth.svg and docs/joint-worth.svg show what the results say that knowledge
+is worth, docs/joint-losses.svg what each loss of joint pre-training contributes. Whatever stands
 between <!-- figures:NAME --> and <!-- /figures --> is made from benchmarks/results/NAME.json and
 from nothing else.
 """
@@ -11,14 +12,20 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.contributions import contributions_picture
 from benchmarks.harness import ROOT, goal_text, met
 from benchmarks.worth import worth_names, worth_picture, worth_table
 
 BLOCK = re.compile(r"(<!-- figures:([\w-]+) -->\n)(.*?)(<!-- /figures -->)", re.DOTALL)
-PICTURE = "graft-worth.svg"
+PICTURES: dict[str, Callable[[Path], str | None]] = {
+    "graft-worth.svg": lambda results: worth_picture(results, "graft_*.json"),
+    "joint-worth.svg": lambda results: worth_picture(results, "joint_*.json"),
+    "joint-losses.svg": lambda results: contributions_picture(results / "joint_losses.json"),
+}
 MARK = re.compile(r"<!-- figures:[\w-]+ -->")
 
 
@@ -30,6 +37,7 @@ def table(name: str, results: Path) -> str:
     result = json.loads(path.read_text(encoding="utf-8"))
     figures = result["figures"]
     apart = worth_names(figures)
+    apart -= result["goals"].keys()
     rows = [_row(name, value, result) for name, value in figures.items() if name not in apart]
     head = ["| figure | measured | goal | met |", "| --- | --- | --- | --- |"]
     return "\n".join([*worth_table(figures), *head, *rows]) + "\n"
@@ -76,9 +84,10 @@ def outdated(root: Path) -> dict[Path, str]:
                 raise ValueError(f"{page.relative_to(root)}: {error}") from error
             if filled != text:
                 changed[page] = filled
-    picture, drawn = root / "docs" / PICTURE, worth_picture(root / "benchmarks" / "results")
-    if drawn and (not picture.exists() or picture.read_text(encoding="utf-8") != drawn):
-        changed[picture] = drawn
+    for name, draw in PICTURES.items():
+        picture, drawn = root / "docs" / name, draw(root / "benchmarks" / "results")
+        if drawn and (not picture.exists() or picture.read_text(encoding="utf-8") != drawn):
+            changed[picture] = drawn
     return changed
 
 

@@ -57,9 +57,9 @@ def worth_table(figures: Mapping[str, float]) -> list[str]:
     return [head, *rows, ""] if rows else []
 
 
-def worth_picture(results: Path) -> str | None:
-    """Return all tasks of all results as an SVG, None where no result tells of one."""
-    rows = list(_all(results))
+def worth_picture(results: Path, names: str) -> str | None:
+    """Return all tasks of some results as an SVG, None where none tells of one."""
+    rows = list(_all(results, names))
     if not rows:
         return None
     height = 44 + ROW * len(rows)
@@ -75,8 +75,8 @@ def worth_picture(results: Path) -> str | None:
 """
 
 
-def _all(results: Path) -> Iterator[Worth]:
-    for path in sorted(results.glob("graft_*.json")):
+def _all(results: Path, names: str) -> Iterator[Worth]:
+    for path in sorted(results.glob(names)):
         yield from worths(json.loads(path.read_text(encoding="utf-8"))["figures"])
 
 
