@@ -1,10 +1,12 @@
 """Walks over a graph agree with a slow version that holds all entities."""
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kgraft.tasks import graph_walks
 from kgraft.tasks.graph_walks import Fact, Reached, Walk, begin, everywhere, gathered, walk_on
 
 
@@ -49,6 +51,23 @@ def test_gathered_is_in_order_and_keeps_gradients():
     assert found.mass.tolist() == [2.0, 5.0]
     found.mass[1].backward()
     assert mass.grad.tolist() == [1.0, 0.0, 1.0]
+
+
+@given(st.lists(st.integers(0, 50)))
+def test_distinct_with_marks_and_by_sorting(monkeypatch_module, keys):
+    held = np.array(keys, np.int64)
+    expected, place = np.unique(held, return_inverse=True)
+    for marks in (0, 1 << 20):
+        monkeypatch_module.setattr(graph_walks, "MARKS", marks)
+        found = graph_walks._distinct(held)
+        assert found[0].tolist() == expected.tolist()
+        assert found[1].tolist() == place.tolist()
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_module():
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
 
 
 def test_the_highest_and_the_best():

@@ -122,7 +122,7 @@ class QuestionSettings:
     epochs: int = 3
     patience: int = 2
     batch: int = 64  # questions
-    most: int = 512  # entities of a question from which the next step goes on
+    most: int = 256  # entities of a question from which the next step goes on
     language_rate: float = 1e-4
     walker_rate: float = 1e-3
     seed: int = 0

@@ -17,6 +17,8 @@ from torch import Tensor
 
 from kgraft.graph.adjacency import Adjacency, expand
 
+MARKS = 1 << 26  # pairs of a question and an entity that may be marked one by one
+
 
 class Reached(NamedTuple):
     """Entities that questions have reached, in the order of question and entity."""
@@ -81,9 +83,23 @@ def everywhere(mass: Tensor) -> Reached:
 
 def gathered(question: np.ndarray, entity: np.ndarray, mass: Tensor) -> Reached:
     """Add up what arrives at the same entity for the same question."""
-    keys, place = np.unique(question << 32 | entity, return_inverse=True)
+    wide = int(entity.max(initial=0)) + 1
+    keys, place = _distinct(question * wide + entity)
     total = mass.new_zeros(len(keys)).index_add(0, torch.from_numpy(place), mass)
-    return Reached(keys >> 32, keys & 0xFFFFFFFF, total)
+    return Reached(keys // wide, keys % wide, total)
+
+
+def _distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return distinct numbers in order, and the place of each among them.
+
+    Without sorting, where a mark for each number that there may be is not too many.
+    """
+    most = int(keys.max(initial=-1)) + 1
+    if most > MARKS:
+        return np.unique(keys, return_inverse=True)
+    there = np.zeros(most, bool)
+    there[keys] = True
+    return np.flatnonzero(there), (np.cumsum(there, dtype=np.int64) - 1)[keys]
 
 
 def walk_on(reached: Reached, asked: Tensor, adjacency: Adjacency) -> Reached:
@@ -93,8 +109,10 @@ def walk_on(reached: Reached, asked: Tensor, adjacency: Adjacency) -> Reached:
     turned = edge >= adjacency.spans(reached.entity, "out")[1][pair]
     relation = relation + turned * (asked.shape[1] // 2)
     question = reached.question[pair]
-    wanted = asked[torch.from_numpy(question), torch.from_numpy(relation)]
-    arrived = gathered(question, target, reached.mass[torch.from_numpy(pair)] * wanted)
+    cell = torch.from_numpy(question * asked.shape[1] + relation)
+    wanted = asked.flatten().index_select(0, cell)
+    before = reached.mass.index_select(0, torch.from_numpy(pair))
+    arrived = gathered(question, target, before * wanted)
     return arrived._replace(mass=arrived.mass / arrived.mass.detach().clamp_min(1.0))
 
 
