@@ -56,9 +56,9 @@ def _examples(knowledge: WordNetKnowledge, data: Path) -> Iterator[Sentence]:
         for _, line in json_lines(data / "wic" / f"{name}.jsonl"):
             told = json.loads(line)
             apart |= {_letters(told["text1"]), _letters(told["text2"])}
-    for text, words in example_sentences(knowledge):
-        if _letters(text) not in apart:
-            yield text, words
+    for sentence in example_sentences(knowledge):
+        if _letters(sentence.text) not in apart:
+            yield sentence
 
 
 def _letters(text: str) -> str:
@@ -89,7 +89,7 @@ def _trained(knowledge: WordNetKnowledge, data: Path, name: str, settings: Graft
     valid = read_senses(knowledge, data / "wsd" / "semeval2007.jsonl")
     for epoch in train_graft(
         encoder,
-        noticed_senses(encoder, LAYER, collect(knowledge, sentences)),
+        noticed_senses(encoder, LAYER, collect(knowledge, sentences, counted=sentences)),
         folder,
         valid=noticed_senses(encoder, LAYER, valid),
         settings=settings,

@@ -9,8 +9,10 @@ from tests.graft.senses import knowledge_of, tiny_wordnet
 
 from kgraft.errors import BadInput
 from kgraft.graft import GraftedEncoder, GraftSettings, train_graft
+from kgraft.graph import Graph, build_graph
+from kgraft.graph.readers.tables import TablesSource
 from kgraft.tasks import choose_senses, first_senses, noticed_senses, read_senses, sense_counts
-from kgraft.tasks.senses import collect, example_sentences, sense_sentences
+from kgraft.tasks.senses import Sentence, collect, example_sentences, sense_sentences
 from kgraft.text import Encoder
 
 DOG, CHASE = "dog%1:05:00::", "dog%2:38:01::"
@@ -53,7 +55,7 @@ def test_a_bad_line(senses, tmp_path):
 
 
 def test_the_examples_of_glosses(senses):
-    [(text, [(start, end, lemma, pos, keys)])] = list(example_sentences(senses))
+    [(text, [(start, end, lemma, pos, keys)], _)] = list(example_sentences(senses))
     assert text == "the dog / barked"
     assert (text[start:end], lemma, pos, keys) == ("dog", "dog", "NOUN", [DOG])
 
@@ -66,8 +68,8 @@ def test_choosing_after_training(senses, host_folder, tmp_path):
     data = collect(
         senses,
         [
-            ("it barks like a dog", [(16, 19, "dog", "NOUN", [DOG])]),
-            ("they will dog him", [(10, 13, "dog", "VERB", [CHASE])]),
+            Sentence("it barks like a dog", [(16, 19, "dog", "NOUN", [DOG])]),
+            Sentence("they will dog him", [(10, 13, "dog", "VERB", [CHASE])]),
         ],
     )
     named = data.named
@@ -93,6 +95,37 @@ def test_sentences_of_a_document_are_read_together(senses, tmp_path):
     path = tmp_path / "words.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)))
     sentences = list(sense_sentences(path))
-    assert [text for text, _ in sentences] == ["a dog they dog him", "no dog", "one dog", "a dog"]
-    assert [text[w[0] : w[1]] for text, words in sentences for w in words] == ["dog"] * 3
-    assert [w[3] for _, words in sentences for w in words] == ["NOUN", "VERB", "NOUN"]
+    assert [s.text for s in sentences] == ["a dog they dog him", "no dog", "one dog", "a dog"]
+    assert [s.text[w[0] : w[1]] for s in sentences for w in s.words] == ["dog"] * 3
+    assert [w[3] for s in sentences for w in s.words] == ["NOUN", "VERB", "NOUN"]
+    assert [s.document for s in sentences] == ["d1", "d2", "#3", "#4"]
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """Make bank a noun of two senses, counted 3 times and once."""
+    folder = tmp_path_factory.mktemp("bank")
+    triples = [("shore", "near", "money")]
+    entities = [
+        {"id": "shore", "label": "bank", "pos": "n", "sense_numbers": "1", "examples": "",
+         "sense_keys": "bank%1", "name_counts": [3]},
+        {"id": "money", "label": "bank", "pos": "n", "sense_numbers": "2", "examples": "",
+         "sense_keys": "bank%2", "name_counts": [1]},
+    ]  # fmt: skip
+    build_graph(TablesSource(triples, entities), folder / "graph", name="senses")
+    return knowledge_of(Graph.open(folder / "graph"))
+
+
+def test_counts_of_a_document_are_not_told_to_itself(both):
+    """What it added to the counts is taken off for its own words, and for no others."""
+
+    def bank(document, *keys):
+        words = [(5 * n, 5 * n + 4, "bank", "NOUN", [key]) for n, key in enumerate(keys)]
+        return Sentence("bank " * len(keys), words, document)
+
+    sentences = [bank("a", "bank%1", "bank%2"), bank("b", "bank%1"), bank("", "bank%1")]
+    told, plain = (collect(both, sentences, counted=counted) for counted in (sentences, ()))
+    counts = [(3 - 1, 1 - 1), (3 - 1, 1 - 1), (3 - 1, 1), (3, 1)]
+    expected = [np.array([a + 2, b + 1.5]) / (a + b + 3.5) for a, b in counts]  # 1 + 1/n more
+    np.testing.assert_allclose(told.named.prior.reshape(-1, 2), expected, rtol=1e-6)
+    np.testing.assert_allclose(plain.named.prior.reshape(-1, 2), [[5 / 7.5, 2.5 / 7.5]] * 4)

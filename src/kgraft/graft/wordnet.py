@@ -53,13 +53,14 @@ class WordNetKnowledge(GraphKnowledge):
     def senses(self, lemma: str, part_of_speech: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the synsets of a lemma and part of speech (NOUN …), likeliest first, with priors.
 
-        Which of those that were never counted comes first is WordNet's own order: to the count of
-        the nth sense 1/n is added.
+        Which of those that were never counted comes first is WordNet's own order: see `prior`.
         """
-        letters = PARTS_OF_SPEECH[part_of_speech]
-        entity, count = self._of_base(lemma.replace("_", " "), letters)
-        weight = count + 1 / np.arange(1, len(count) + 1, dtype=np.float32)
-        return entity, weight / weight.sum()
+        entity, count = self.counts(lemma, part_of_speech)
+        return entity, prior(count)
+
+    def counts(self, lemma: str, part_of_speech: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the same synsets with how often each was counted, and once more."""
+        return self._of_base(lemma.replace("_", " "), PARTS_OF_SPEECH[part_of_speech])
 
     @cached_property
     def _pos(self) -> np.ndarray:
@@ -116,6 +117,16 @@ class WordNetKnowledge(GraphKnowledge):
             _, first = np.unique(entity, return_index=True)
             self._known[word] = entity[first], weight[first]
         return self._known[word]
+
+
+def prior(count: np.ndarray) -> np.ndarray:
+    """Return how likely senses are by their counts; to that of the nth is added 1/n.
+
+    >>> prior(np.array([2.0, 0.5]))
+    array([0.75, 0.25])
+    """
+    weight = count + 1 / np.arange(1, len(count) + 1, dtype=np.float32)
+    return weight / weight.sum()
 
 
 class PartOfSpeech(EntityVectors):

@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,7 +23,7 @@ import torch
 from kgraft.errors import BadInput
 from kgraft.graft import GraftedEncoder, Noticed, NoticedWindows, looking
 from kgraft.graft.mentions import UNKNOWN
-from kgraft.graft.wordnet import WordNetKnowledge
+from kgraft.graft.wordnet import WordNetKnowledge, prior
 from kgraft.graph import Graph
 from kgraft.graph.adjacency import expand
 from kgraft.graph.annotated import document_of, json_lines
@@ -32,7 +33,14 @@ from kgraft.text.passages import join, passages
 
 Word = tuple[int, int, str, str, list[str]]
 """A marked word: start, end, lemma, part of speech (NOUN …), sense keys."""
-Sentence = tuple[str, list[Word]]
+
+
+class Sentence(NamedTuple):
+    """A text with its marked words."""
+
+    text: str
+    words: list[Word]
+    document: str = ""  # that it is of
 
 
 @dataclass(frozen=True)
@@ -66,20 +74,19 @@ def sense_sentences(path: Path) -> Iterator[Sentence]:
     documents, sentences = [], []
     for number, (name, text, words) in enumerate(_lines(path)):
         documents.append(document_of(name) or f"#{number}")
-        sentences.append((text, words))
-    groups = passages(documents, [text for text, _ in sentences])
-    for group in groups:
+        sentences.append(Sentence(text, words, documents[-1]))
+    for group in passages(documents, [sentence.text for sentence in sentences]):
         yield _joined([sentences[number] for number in group])
 
 
 def _joined(sentences: list[Sentence]) -> Sentence:
-    text, starts = join([text for text, _ in sentences])
+    text, starts = join([sentence.text for sentence in sentences])
     words = [
         (start + shift, end + shift, lemma, pos, keys)
-        for (_, marked), shift in zip(sentences, starts, strict=True)
-        for start, end, lemma, pos, keys in marked
+        for sentence, shift in zip(sentences, starts, strict=True)
+        for start, end, lemma, pos, keys in sentence.words
     ]
-    return text, words
+    return Sentence(text, words, sentences[0].document)
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str, list[Word]]]:
@@ -99,29 +106,54 @@ def _word(mention: dict[str, Any]) -> Word:
     return start, end, lemma, pos, keys
 
 
-def collect(knowledge: WordNetKnowledge, sentences: Iterable[Sentence]) -> SenseTexts:
-    """Look up the senses of the marked words of sentences."""
-    known, look_up = sense_keys(knowledge.graph), cache(knowledge.senses)
-    texts, rows, gold, entity, prior, sizes = [], [], [], [], [], []
+def collect(
+    knowledge: WordNetKnowledge,
+    sentences: Iterable[Sentence],
+    *,
+    counted: Iterable[Sentence] = (),
+) -> SenseTexts:
+    """Look up the senses of the marked words of sentences.
+
+    WordNet's counts are of sentences that were `counted`, as those of SemCor are: what a document
+    added to them is taken off for its own words, whose senses the priors would else give away.
+    """
+    known, look_up = sense_keys(knowledge.graph), cache(knowledge.counts)
+    own = _counts(counted, known)
+    texts, rows, gold, entity, priors = [], [], [], [], []
     shift = 0
-    for text, words in sentences:
+    for text, words, document in sentences:
         texts.append(text)
         for start, end, lemma, pos, keys in sorted(words, key=lambda word: word[:2]):
-            senses, weights = look_up(lemma, pos)
+            senses, counts = look_up(lemma, pos)
+            less = [own[document, lemma, pos, sense] for sense in senses.tolist()]
             rows.append((start + shift, end + shift))
             gold.append(frozenset(known[key] for key in keys if key in known))
             entity.append(senses)
-            prior.append(weights)
-            sizes.append(len(senses))
+            priors.append(prior(np.maximum(counts - np.array(less, np.float32), 0)))
         shift += len(text) + 1
+    sizes = [len(senses) for senses in entity]
     first, last = np.array(rows, np.int64).reshape(-1, 2).T
     bounds = np.cumsum([0, *(len(text) + 1 for text in texts)])
     nothing = np.zeros(0, np.int64)
     named = Named(
         bounds, nothing, nothing, first, last, np.cumsum([0, *sizes]),
-        np.concatenate([nothing, *entity]), np.concatenate([nothing, *prior]).astype(np.float32),
+        np.concatenate([nothing, *entity]), np.concatenate([nothing, *priors]).astype(np.float32),
     )  # fmt: skip
     return SenseTexts(texts, named, gold)
+
+
+_Counted = tuple[str, str, str, int]  # document, lemma, part of speech, synset
+
+
+def _counts(sentences: Iterable[Sentence], known: dict[str, int]) -> Counter[_Counted]:
+    """Count the senses of each document that says what it is."""
+    return Counter(
+        (document, lemma, pos, known[key])
+        for _, words, document in sentences
+        for _, _, lemma, pos, keys in words
+        for key in keys
+        if document and key in known
+    )
 
 
 def sentences_digest(sentences: Sequence[Sentence]) -> str:
@@ -140,7 +172,7 @@ def example_sentences(knowledge: WordNetKnowledge) -> Iterator[Sentence]:
             for lemma, key in zip(lemmas, row["sense_keys"].split("|"), strict=False):
                 found = _used(lemma.lower(), example.lower())
                 if found and key:
-                    yield example, [(*found, lemma, names[row["pos"]], [key])]
+                    yield Sentence(example, [(*found, lemma, names[row["pos"]], [key])])
                     break
 
 

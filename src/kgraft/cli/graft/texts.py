@@ -29,15 +29,24 @@ class Prepared:
 
 
 def prepare(
-    grafted: GraftedEncoder, layer: int, knowledge: GraphKnowledge, path: Path | None, seed: int
+    grafted: GraftedEncoder,
+    layer: int,
+    knowledge: GraphKnowledge,
+    path: Path | None,
+    seed: int,
+    *,
+    counted: bool = False,
 ) -> Prepared:
-    """Read the texts of a file, or make some from the graph; a tenth is to choose by."""
+    """Read the texts of a file, or make some from the graph; a tenth is to choose by.
+
+    With `counted`, the graph's counts of senses are of these texts.
+    """
     from kgraft.graft import ExpectingKnowledge, WordNetKnowledge
 
     if isinstance(knowledge, ExpectingKnowledge) and path is None:
         return _clozes(grafted, layer, knowledge.graph, seed)
     if isinstance(knowledge, WordNetKnowledge) and (path is None or _tells_senses(path)):
-        return _senses(grafted, layer, knowledge, path, seed)
+        return _senses(grafted, layer, knowledge, path, seed, counted=counted)
     return _annotated(grafted, layer, knowledge, path, seed)
 
 
@@ -49,7 +58,13 @@ def _tells_senses(path: Path) -> bool:
 
 
 def _senses(
-    grafted: GraftedEncoder, layer: int, knowledge: WordNetKnowledge, path: Path | None, seed: int
+    grafted: GraftedEncoder,
+    layer: int,
+    knowledge: WordNetKnowledge,
+    path: Path | None,
+    seed: int,
+    *,
+    counted: bool,
 ) -> Prepared:
     from kgraft.graph.annotated import a_tenth
     from kgraft.tasks.senses import (
@@ -62,8 +77,9 @@ def _senses(
 
     sentences = list(sense_sentences(path) if path else example_sentences(knowledge))
     rows = a_tenth(len(sentences), seed=seed)
-    parts = [collect(knowledge, (sentences[n] for n in held)) for held in rows]
-    digest = sentences_digest(sentences)
+    whole = sentences if counted else ()
+    parts = [collect(knowledge, (sentences[n] for n in held), counted=whole) for held in rows]
+    digest = sentences_digest(sentences) + (".counted" if counted else "")
     said = f"{len(rows[0]):,} texts with {len(parts[0]):,} marked words"
     learnt, chosen_by = (noticed_senses(grafted, layer, part) for part in parts)
     return Prepared(learnt, chosen_by, digest, f"{said}, {len(rows[1]):,} texts to choose by")

@@ -26,6 +26,13 @@ def train(
             help="Texts with marked mentions or senses, JSON Lines; without, the graph's own."
         ),
     ] = None,
+    counted: Annotated[
+        bool,
+        typer.Option(
+            "--counted",
+            help="The graph's counts of senses are of these texts, as WordNet's are of SemCor.",
+        ),
+    ] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path("graft"),
     layer: Annotated[
         int | None,
@@ -76,6 +83,8 @@ def train(
 
       kgraft graft train my-graph --texts marked.jsonl --out grafted
 
+      kgraft graft train wordnet --texts semcor.jsonl --counted --layer 6 --out senses
+
       kgraft graft train wordnet --start grafted --layer 6 --out both
 
       kgraft graft train world --expect --out recalls
@@ -94,7 +103,7 @@ def train(
         knowledge = open_knowledge(graph, vectors or (), hidden=hidden, progress=progress)
         after = layer or len(layers_of(grafted.model)) - 1
         attach(grafted.model, {after: knowledge}, kind=kind, seed=seed)  # type: ignore[arg-type]
-        ready = prepare(grafted, after, knowledge, texts, seed)
+        ready = prepare(grafted, after, knowledge, texts, seed, counted=counted)
         if not quiet:
             said = f"{knowledge.name} after layer {after}; {ready.said}; seed {seed}"
             print(said, file=sys.stderr)
