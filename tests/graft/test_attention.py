@@ -17,9 +17,9 @@ SEEDS = st.integers(0, 10_000)
 THRESHOLDS = st.sampled_from([None, 0.0, 0.05, 5.0])
 
 
-def made(seed, threshold=0.0):
+def made(seed, threshold=0.0, own=0):
     torch.manual_seed(seed)
-    settings = AttentionSettings(size=8, heads=2, inner=16, score=5, threshold=threshold)
+    settings = AttentionSettings(size=8, heads=2, inner=16, score=5, threshold=threshold, own=own)
     graft = KnowledgeAttention(24, RandomKnowledge(), settings).eval()
     for parameter in graft.parameters():  # so that nothing is silent
         parameter.data += 0.2 * torch.randn_like(parameter)
@@ -81,6 +81,9 @@ def slow_window(graft, knowledge, hidden, first, last, entity, prior):
                 psi.append(torch.tensor(-math.inf))
                 continue
             v = graft.mask if e == MASK else knowledge.table[e]
+            if graft.own is not None:
+                learnt = torch.zeros(graft.settings.own) if e == MASK else graft.own.weight[e]
+                v = torch.cat([v, 20 * learnt])
             v = graft.entity.weight @ v
             vectors.append(v)
             psi.append(graft.score(torch.stack([p, s @ v / math.sqrt(len(v))]))[0])
@@ -98,11 +101,11 @@ def slow_window(graft, knowledge, hidden, first, last, entity, prior):
     return changed, torch.stack(scores), torch.tensor(weights)
 
 
-@given(seed=SEEDS, threshold=THRESHOLDS)
+@given(seed=SEEDS, threshold=THRESHOLDS, own=st.sampled_from([0, 3]))
 @some
 @torch.no_grad()
-def test_the_four_steps_agree_with_the_formulas(seed, threshold):
-    graft, knowledge, hidden = made(seed, threshold), RandomKnowledge(), hidden_of(seed)
+def test_the_four_steps_agree_with_the_formulas(seed, threshold, own):
+    graft, knowledge, hidden = made(seed, threshold, own), RandomKnowledge(), hidden_of(seed)
     mentions = draw_mentions(seed)
     changed, looked = graft(hidden, mentions, knowledge)
     for window in range(len(hidden)):
@@ -127,6 +130,18 @@ def test_a_new_graft_hardly_changes_what_it_stands_in(seed):
     graft, hidden = KnowledgeAttention(24, RandomKnowledge()).eval(), hidden_of(seed)
     changed, _ = graft(hidden, draw_mentions(seed), RandomKnowledge())
     assert (changed - hidden).norm() < 0.05 * hidden.norm()
+
+
+@torch.no_grad()
+def test_what_is_learnt_of_entities_begins_as_nothing():
+    torch.manual_seed(0)
+    graft = KnowledgeAttention(24, RandomKnowledge(), AttentionSettings(size=8, own=3)).eval()
+    mentions, entities = draw_mentions(0), torch.nn.Linear(12, 8, bias=False)
+    entities.weight.copy_(graft.entity.weight[:, :12])
+    found = graft.entities(mentions, RandomKnowledge())
+    there = mentions.entity >= 0
+    expected = entities(RandomKnowledge().take(mentions.entity))
+    torch.testing.assert_close(found[there], expected[there])
 
 
 @torch.no_grad()

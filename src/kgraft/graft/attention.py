@@ -25,6 +25,7 @@ from kgraft.graft.knowledge import Knowledge
 from kgraft.graft.mentions import MASK, Looked, Mentions
 
 _QUIET = 0.02  # how loud the last MLP begins
+_LOUD = 20.0  # how much the numbers learnt for an entity count: few texts speak of each
 _SHARP = 2.0  # how much a word looks at its own mention at first
 
 
@@ -38,11 +39,14 @@ class AttentionSettings:
     score: int = 100  # hidden units of the candidate's score
     threshold: float | None = 0.0  # δ; None keeps all candidates, and NULL out
     dropout: float = 0.1
+    own: int = 0  # numbers that are learnt for each entity, beside the vector it comes with
 
     def __post_init__(self) -> None:
-        for name in ("size", "heads", "inner", "score"):
-            if getattr(self, name) < 1:
-                raise BadInput(f"{name} is {getattr(self, name)}", remedy="give 1 or more")
+        least_of = {"size": 1, "heads": 1, "inner": 1, "score": 1, "own": 0}
+        for name, least in least_of.items():
+            if getattr(self, name) < least:
+                said = f"{name} is {getattr(self, name)}"
+                raise BadInput(said, remedy=f"give {least} or more")
         if self.size % self.heads:
             remedy = f"give a size that {self.heads} divides"
             said = f"size {self.size} cannot be shared by {self.heads} heads"
@@ -67,7 +71,8 @@ class KnowledgeAttention(nn.Module):
         self.down = nn.Linear(host_size, size)  # W1
         self.up = nn.Linear(size, host_size)  # W2
         self.pool = nn.Linear(size, 1, bias=False)
-        self.entity = nn.Linear(knowledge.size, size, bias=False)
+        self.own = nn.Embedding(knowledge.count, self.settings.own) if self.settings.own else None
+        self.entity = nn.Linear(knowledge.size + self.settings.own, size, bias=False)
         self.spans = Block(size, self.settings.heads, inner, self.settings.dropout)
         self.score = nn.Sequential(
             nn.Linear(2, self.settings.score), nn.ReLU(), nn.Linear(self.settings.score, 1)
@@ -80,6 +85,8 @@ class KnowledgeAttention(nn.Module):
 
     @torch.no_grad()
     def _begin(self) -> None:
+        if self.own is not None:
+            self.own.weight.zero_()
         nn.init.orthogonal_(self.down.weight)  # of others the pseudo-inverse may be very loud
         self.up.weight.copy_(torch.linalg.pinv(self.down.weight))
         self.up.bias.zero_()
@@ -109,6 +116,9 @@ class KnowledgeAttention(nn.Module):
         distinct, place = torch.unique(mentions.entity, return_inverse=True)
         vectors = knowledge.take(distinct)  # (U, V), zeros where padded
         vectors = torch.where((distinct == MASK)[:, None], self.mask, vectors)
+        if self.own is not None:
+            own = self.own(distinct.clamp_min(0)) * (distinct >= 0)[:, None]
+            vectors = torch.cat([vectors, _LOUD * own], dim=1)
         return torch.nn.functional.embedding(place, self.entity(vectors))
 
     def pooled(self, below: Tensor, mentions: Mentions) -> Tensor:

@@ -24,7 +24,7 @@ from kgraft.training.adam import warmed_up
 from kgraft.training.learner import Learner
 from kgraft.training.seeds import seeded
 
-LINKER = ("down.", "pool.", "entity.", "spans.", "score.")  # the parts of a graft that link
+LINKER = ("down.", "pool.", "own.", "entity.", "spans.", "score.")  # the parts of a graft that link
 RATES = {name: f"{name}_rate" for name in ("linker", "graft", "host", "above", "head")}
 LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "likelihood": likelihood_loss,
