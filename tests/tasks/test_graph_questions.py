@@ -1,10 +1,14 @@
 """Questions over a graph are answered by walking along what they ask for."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.graft.tiny import few
 from tests.joint.conftest import CONFIG
 
 from kgraft.errors import BadInput
@@ -14,6 +18,7 @@ from kgraft.tasks.graph_questions import (
     Questions,
     QuestionSettings,
     QuestionTrainee,
+    Walker,
     answer_loss,
 )
 from kgraft.tasks.graph_walks import Reached
@@ -128,3 +133,29 @@ def test_a_bad_line(tmp_path, graph):
     path.write_text("")
     with pytest.raises(BadInput, match="holds no question about the graph"):
         Questions.read(path, graph)
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_the_lower_half_learns_only_if_it_may(answerer, asked, lower):
+    """LM1 that stays is what the memory was read with."""
+    settings = replace(QUICK, lower=lower)
+    trainee = QuestionTrainee(answerer(), asked, asked, settings)
+    host = trainee.answerer.model.encoder.model
+    before = {name: p.detach().clone() for name, p in host.named_parameters()}
+    trainee.step(trainee.batches(0)[0], 0)
+    moved = {name for name, p in host.named_parameters() if not torch.equal(p, before[name])}
+    assert any(".layer.1." in name for name in moved)
+    assert any(".layer.0." in name for name in moved) == lower
+    assert any("word_embeddings" in name for name in moved) == lower
+
+
+@given(seed=st.integers(0, 1000))
+@few
+@torch.no_grad()
+def test_how_entities_fit_by_the_formula(seed):
+    torch.manual_seed(seed)
+    walker, read, entities = Walker(8, 2), torch.randn(3, 5, 8), torch.randn(4, 8)
+    expected = [
+        [float(walker.fit(q[0]) @ walker.entity(e)) / 8**0.5 for q in read] for e in entities
+    ]
+    torch.testing.assert_close(walker.fits(read, entities), torch.tensor(expected))

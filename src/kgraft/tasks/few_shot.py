@@ -23,7 +23,7 @@ from kgraft.graph import Graph
 from kgraft.graph.annotated import Annotated, json_lines
 from kgraft.joint import JointModel, LinkedWindows
 from kgraft.joint.graph_losses import GraphLosses
-from kgraft.tasks.joint_learner import JointLearner
+from kgraft.tasks.joint_learner import JointLearner, language_parameters
 from kgraft.tasks.relations import marked
 from kgraft.text import length_batches
 from kgraft.training import stream, torch_stream
@@ -178,6 +178,17 @@ def episodes(
     return right
 
 
+def first_of_each(relation: np.ndarray, most: int) -> np.ndarray:
+    """Return the first texts of each relation, so many at most, as rows in order.
+
+    >>> first_of_each(np.array([7, 7, 5, 7, 5]), 2)
+    array([0, 1, 2, 4])
+    """
+    order = np.argsort(relation, kind="stable")
+    held = relation[order]
+    return np.sort(order[np.arange(len(held)) - np.searchsorted(held, held) < most])
+
+
 @dataclass(frozen=True)
 class EpisodeSettings:
     """How a joint model is fine-tuned for few-shot relations."""
@@ -187,6 +198,7 @@ class EpisodeSettings:
     patience: int = 3
     ways: int = 16  # relations of a step
     texts: int = 3  # of each
+    lower: bool = True  # whether LM1 learns too
     language_rate: float = 5e-5
     knowledge_rate: float = 5e-4
     ways_asked: int = 5  # of the questions that decide when to stop
@@ -212,7 +224,10 @@ class EpisodeTrainee(JointLearner):
         module = nn.ModuleDict({"model": model})
         module.register_parameter("sharp", self.sharp)
         groups = [
-            (settings.language_rate, [*model.language.parameters(), self.sharp]),
+            (
+                settings.language_rate,
+                [*language_parameters(model, lower=settings.lower), self.sharp],
+            ),
             (settings.knowledge_rate, model.knowledge.parameters()),
         ]
         super().__init__(

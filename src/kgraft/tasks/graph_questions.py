@@ -27,7 +27,7 @@ from kgraft.graph.annotated import Annotated, json_lines
 from kgraft.joint import JointModel, LinkedBatch, LinkedWindows
 from kgraft.joint.graph_losses import GraphLosses
 from kgraft.tasks.graph_walks import Fact, Reached, Walk, everywhere
-from kgraft.tasks.joint_learner import JointLearner
+from kgraft.tasks.joint_learner import JointLearner, language_parameters
 from kgraft.text import length_batches
 from kgraft.training import torch_stream
 from kgraft.training.seeds import seeded, shuffled
@@ -111,7 +111,8 @@ class Walker(nn.Module):
 
     def fits(self, read: Tensor, entities: Tensor) -> Tensor:
         """Return q · W E (N, B), of entities (N, F)."""
-        return self.entity(entities) @ self.fit(read[:, 0]).T * read.shape[-1] ** -0.5
+        wanted = self.fit(read[:, 0]) @ self.entity.weight  # W turned to the question: few rows
+        return entities @ wanted.T * read.shape[-1] ** -0.5
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ class QuestionSettings:
     patience: int = 2
     batch: int = 64  # questions
     most: int = 256  # entities of a question from which the next step goes on
+    lower: bool = False  # whether LM1 learns too
     language_rate: float = 1e-4
     walker_rate: float = 1e-3
     seed: int = 0
@@ -198,7 +200,7 @@ class QuestionTrainee(JointLearner):
         self.windows, self.asked = answerer.windows(self.learnt), answerer.windows(valid)
         model = answerer.model
         groups = [
-            (settings.language_rate, model.language.parameters()),
+            (settings.language_rate, language_parameters(model, lower=settings.lower)),
             (settings.walker_rate, [*model.knowledge.parameters(), *answerer.walker.parameters()]),
         ]
         super().__init__(

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from torch import Tensor, nn
 
+from kgraft.graft.attach import freeze_bottom
+from kgraft.joint import JointModel
 from kgraft.joint.graph_losses import GraphLosses
 from kgraft.training import Processes, stream, torch_stream
 from kgraft.training.learner import Groups, Learner
@@ -44,3 +46,13 @@ class JointLearner(Learner):
             others = self.beside(stream(*here))
         whole = super().move(loss + sum(others.values()), place, processes)
         return {**whole, "task": loss.item(), **{n: x.item() for n, x in others.items()}}
+
+
+def language_parameters(model: JointModel, *, lower: bool = True) -> list[nn.Parameter]:
+    """Return what learns of the language module; without `lower`, LM1 and its words stay.
+
+    Then what a memory holds is what LM1 would read now, and a step takes two thirds of the time.
+    """
+    if not lower:
+        freeze_bottom(model.encoder.model, model.language.cut)
+    return [parameter for parameter in model.language.parameters() if parameter.requires_grad]

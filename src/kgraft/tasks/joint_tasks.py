@@ -33,6 +33,7 @@ from kgraft.tasks.few_shot import (
     RelationReader,
     RelationTexts,
     episodes,
+    first_of_each,
 )
 from kgraft.tasks.graph_questions import Answerer, Questions, QuestionSettings, QuestionTrainee
 from kgraft.tasks.link_prediction import PredictionSettings, PredictionTrainee
@@ -44,6 +45,7 @@ ASKED = 10_000  # questions of few-shot relations
 OF_GRAPH = ("classes", "links")  # tasks without a text
 FEWEST = 4  # relations that fine-tuning needs
 VALID = 8  # relations that are set apart to choose by
+VALID_TEXTS = 100  # of each of them
 
 
 @dataclass(frozen=True)
@@ -194,6 +196,7 @@ def fine_tune_relations(
     order = np.random.default_rng(0).permutation(len(whole.names))
     apart = np.isin(whole.relation, order[: min(VALID, len(order) // 2)])
     learnt, valid = (whole.part(np.flatnonzero(rows)) for rows in (~apart, apart))
+    valid = valid.part(first_of_each(valid.relation, VALID_TEXTS))
     readers = [
         RelationReader(tuning.model, tuning.graph, tuning.memory, part, knowing=tuning.knowing)
         for part in (learnt, valid)
