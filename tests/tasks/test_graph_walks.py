@@ -38,6 +38,7 @@ def test_steps_and_total_follow_the_formula(graph, seed):
     total = torch.zeros_like(mass)
     for hop in range(2):
         mass = slow_step(mass, asked[hop], graph)
+        mass[range(3), topic] = 0.0  # never back to where it began
         assert torch.allclose(dense(walk.steps[hop + 1], 3, entities), mass, atol=1e-5)
         total += many[hop][:, None] * mass
     assert torch.allclose(dense(walk.total(), 3, entities), total, atol=1e-5)

@@ -169,7 +169,6 @@ class Answerer(nn.Module):
         asked, many = self.walker.asked(read, batch.mask, self.relations)
         walk = Walk.of(topic, asked, many, self.graph.adjacency, self.settings.most)
         around = walk.total()
-        around = around.where(around.entity != topic[around.question])
         distinct, place = np.unique(around.entity, return_inverse=True)
         fits = self.walker.fits(read, self.entities[torch.from_numpy(distinct)])
         fit = fits[torch.from_numpy(place), torch.from_numpy(around.question)]

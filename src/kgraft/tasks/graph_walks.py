@@ -2,8 +2,9 @@
 
     a_t(o) = Σ_(s, r, o) a_(t-1)(s) p_t(r)        over all facts, both ways; never more than 1
 
-Only what is reached is looked at, as pairs of a question and an entity. Relations turned round have
-numbers of their own, after all others.
+A walk does not come back to where it began: who asks for the films that share actors with a film
+does not mean that film. Only what is reached is looked at, as pairs of a question and an entity.
+Relations turned round have numbers of their own, after all others.
 """
 
 from __future__ import annotations
@@ -132,7 +133,8 @@ class Walk(NamedTuple):
         steps, left = [begin(topic)], []
         for wanted in asked:
             left.append(steps[-1].highest(most))
-            steps.append(walk_on(left[-1], wanted, adjacency))
+            arrived = walk_on(left[-1], wanted, adjacency)
+            steps.append(arrived.where(arrived.entity != topic[arrived.question]))
         return cls(steps, left, asked, many)
 
     def total(self) -> Reached:
