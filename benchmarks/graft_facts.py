@@ -36,9 +36,10 @@ MRR of the hidden object of facts of wiki27k, said by the template of their rela
 one token, ranked among all 30,522, other right objects left out. The default encoder, taught to say
 hidden words of Wikipedia (see masked_start), gets a graft after layer 5 with graphs/wikidata
 (vectors of text, of names, and of names around) that expects, where a word is hidden, what the
-graph says of the names in the text. The graft alone learns, from 16,000 other facts of that graph
-said in the same way, 30 % of which it does not get to expect; the encoder and its head stay as they
-are, so that off, the same with its knowledge switched off, is what the encoder recalls by itself.
+graph says of the names in the text, and of entities that are like those. The graft alone learns,
+from 16,000 other facts of that graph said in the same way, 30 % of which are not used to expect
+anything; the encoder and its head stay as they are, so that off, the same with its knowledge
+switched off, is what the encoder recalls by itself.
 in_graph: 4,000 facts of train that the graph holds and that were not learnt from; held_out: all of
 test, without a triple of the graph between the two entities; unsaid: those of held_out whose object
 the graph's description of the subject does not name either. on_vs_off is a ratio of the two MRRs;

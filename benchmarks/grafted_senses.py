@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from benchmarks.harness import WORK
@@ -32,6 +33,7 @@ from kgraft.text import Encoder
 SEEDS = (0, 1, 2)
 LAYER = 6
 ATTENTION = AttentionSettings(size=384, threshold=None)
+LEARNING = replace(ATTENTION, own=64)  # beside what is told of a synset, some is learnt
 SETTINGS = GraftSettings(
     linker_epochs=0, epochs=2, masked=0.0, frozen=1,
     graft_rate=5e-4, host_rate=1e-4, above_rate=1e-4,
@@ -67,23 +69,33 @@ def _letters(text: str) -> str:
 
 def trained_folder(knowledge: WordNetKnowledge, data: Path, seed: int) -> Path:
     """Return the folder of a graft that was trained with its host."""
-    return _trained(knowledge, data, f"grafted-senses.{seed}", SETTINGS.changed(seed=seed))
+    settings = SETTINGS.changed(seed=seed)
+    return _trained(knowledge, data, f"grafted-senses.{seed}", settings, LEARNING)
 
 
 def linker_folder(knowledge: WordNetKnowledge, data: Path) -> Path:
     """Return the folder of a graft whose host stayed as it was."""
-    return _trained(knowledge, data, "grafted-senses.linker", LINKER)
+    return _trained(knowledge, data, "grafted-senses.linker", LINKER, ATTENTION)
 
 
-def _trained(knowledge: WordNetKnowledge, data: Path, name: str, settings: GraftSettings) -> Path:
+def _trained(
+    knowledge: WordNetKnowledge,
+    data: Path,
+    name: str,
+    settings: GraftSettings,
+    attention: AttentionSettings,
+) -> Path:
     folder = WORK / name
     semcor = sense_sentences(data / "wsd" / "semcor.jsonl.gz")
     sentences = [*semcor, *_examples(knowledge, data)]
-    identity = {"texts": sentences_digest(sentences), "graph": knowledge.graph.manifest.version}
+    identity = {
+        "texts": sentences_digest(sentences), "graph": knowledge.graph.manifest.version,
+        "attention": asdict(attention),
+    }  # fmt: skip
     if kept(folder, settings, identity):
         return folder
     encoder = GraftedEncoder(
-        Encoder.load(max_length=128), {LAYER: knowledge}, settings={LAYER: ATTENTION},
+        Encoder.load(max_length=128), {LAYER: knowledge}, settings={LAYER: attention},
         seed=settings.seed,
     )  # fmt: skip
     valid = read_senses(knowledge, data / "wsd" / "semeval2007.jsonl")

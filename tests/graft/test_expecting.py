@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.graft.conftest import DrawnVectors
+from tests.graft.test_alike import naive as alike
 from tests.graft.tiny import build, few
 
 from kgraft.graft import GraftedEncoder, GraphKnowledge, open_knowledge
@@ -29,7 +30,7 @@ def candidates(named, text, start):
     return dict(zip(named.entity[held].tolist(), named.prior[held].tolist(), strict=True))
 
 
-def naive(expecting, text):
+def naive(expecting, text, without=-1):
     """Return p(o | text), by the formula."""
     graph, encoder = expecting.graph, Encoder.load()
     labels = encoder.encode(graph.relations["label"].to_pylist())
@@ -45,11 +46,16 @@ def naive(expecting, text):
         rest = " ".join((text[:a] + " " + text[b:]).replace("[MASK]", " ").split()).rstrip(" .")
         fits = np.exp(10 * labels @ encoder.encode([rest])[0])
         for at in list(range(*found.candidates[row : row + 2]))[:2]:
-            mine = [x for x in said if x[0] == found.entity[at]]
+            subject, prior = int(found.entity[at]), found.prior[at]
+            mine = [x for x in said if x[0] == subject]
             for _, relation, far, weight in mine:
                 several = sum((x[1], x[3]) == (relation, weight) for x in mine)
-                part = found.prior[at] * fits[relation] * weight / several**0.5
-                total[far] = total.get(far, 0.0) + part
+                if far != without:
+                    part = prior * fits[relation] * weight / several**0.5
+                    total[far] = total.get(far, 0.0) + part
+            for relation in np.argsort(-fits)[:3].tolist():
+                for far, share in alike(graph, subject, relation, without).items():
+                    total[far] = total.get(far, 0.0) + prior * fits[relation] * 0.5 * share
     whole = sum(total.values())
     return {entity: part / whole for entity, part in total.items()}
 
@@ -61,6 +67,15 @@ def test_what_is_expected_follows_the_formula(expecting, text):
     found = candidates(expecting.find(["", text]), 1, text.index("[MASK]"))
     assert found == pytest.approx(naive(expecting, text), rel=1e-3)
     assert list(found.values()) == sorted(found.values(), reverse=True)
+
+
+def test_what_is_not_to_be_known(expecting, graph):
+    france = int(graph.numbers_of(["france"])[0])
+    texts = ["Paris is the capital of [MASK] .", "Paris lies in [MASK] ."]
+    named = expecting.find(texts, without=np.array([france, -1]))
+    for number, without in enumerate([france, -1]):
+        found = candidates(named, number, texts[number].index("[MASK]"))
+        assert found == pytest.approx(naive(expecting, texts[number], without), rel=1e-3)
 
 
 def test_what_fits_the_text_is_likelier(expecting, graph):
@@ -93,6 +108,7 @@ def test_an_entity_called_like_the_sign_is_not_meant(tmp_path):
 
 def test_what_holds_of_too_many_is_expected_of_none(expecting, graph, monkeypatch):
     monkeypatch.setattr(module, "MANY", 0)
+    monkeypatch.setattr(module, "RELATIONS", 0)
     fresh = ExpectingKnowledge(graph, expecting.vectors)
     assert candidates(fresh.find(["Paris is in [MASK]"]), 0, 12) == {}
 

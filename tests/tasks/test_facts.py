@@ -6,6 +6,7 @@ import torch
 from tests.graft.conftest import SETTINGS, DrawnVectors
 
 from kgraft.graft import GraftedEncoder, GraftSettings
+from kgraft.graft import expecting as expecting_module
 from kgraft.graft.expecting import ExpectingKnowledge
 from kgraft.graft.mentions import NIL
 from kgraft.graft.trainee import GraftTrainee, read_batch
@@ -84,13 +85,27 @@ def test_the_hidden_word_of_a_fact_is_known(expecting, asked):
     assert windows.hidden.tolist() == asked.word.tolist()
 
 
-def test_a_forgotten_fact_is_not_expected(expecting, asked):
-    windows = noticed_clozes(expecting, 2, asked, forgotten=1.0)
-    batch = windows.mentions(np.arange(len(windows)))[2]
+def test_a_forgotten_fact_is_expected_only_by_what_is_said_of_others(expecting, asked, monkeypatch):
+    told = expecting.grafts.knowledge[2].find(asked.texts)
+    alone = expecting.grafts.knowledge[2].find(asked.texts, without=asked.entity)
+    for number, (before, after) in enumerate(
+        zip(priors(told, asked), priors(alone, asked), strict=True)
+    ):
+        assert after.get(int(asked.entity[number]), 0.0) < before[int(asked.entity[number])]
+    monkeypatch.setattr(expecting_module, "RELATIONS", 0)
+    batch = noticed_clozes(expecting, 2, asked, forgotten=1.0).mentions(np.arange(len(asked)))[2]
     rows, spans = (batch.known == NIL).nonzero(as_tuple=True)
     assert rows.tolist() == list(range(len(asked)))
     expected = batch.entity[rows, spans].tolist()
     assert not any(e in held for e, held in zip(asked.entity.tolist(), expected, strict=True))
+
+
+def priors(named, asked):
+    """Return what each hidden word may be."""
+    start = named.bounds[:-1] + [text.index("[MASK]") for text in asked.texts]
+    for row in named.rows(start, start + len("[MASK]")).tolist():
+        held = slice(*named.candidates[row : row + 2])
+        yield dict(zip(named.entity[held].tolist(), named.prior[held].tolist(), strict=True))
 
 
 def test_facts_are_learnt(expecting, asked):

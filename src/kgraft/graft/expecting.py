@@ -3,9 +3,11 @@
 "Laval is located in [MASK] ." names Laval, of which the graph says several things: the far end of
 each is a candidate of the hidden word. How likely it is, given an entity s that the text names,
 
-    p(o | s, text) ∝ p(s) Σ_r exp(T cos(text without s, r)) / √n(s, r)        over (s, r, o)
+    p(o | s, text) ∝ p(s) Σ_r exp(T cos(text without s, r)) (1 / √n(s, r) + L p(o | s, r))
 
-where n(s, r) is how many such o there are; what is said the other way, (o, r, s), counts less.
+where n(s, r) is how many such o the graph tells, of which alone the first part holds; what is said
+the other way, (o, r, s), counts less. The second part is what the graph would say: p(o | s, r) by
+what it says of entities like s (see `alike`), for the relations that fit the text best.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kgraft.graft.alike import Alike
 from kgraft.graft.knowledge import GraphKnowledge
 from kgraft.graph import Graph
 from kgraft.graph.adjacency import expand
@@ -28,9 +31,15 @@ BACK = 0.3  # what is said the other way counts so much
 MANY = 256  # what holds of an entity and more others than these is expected of none
 NAMES = 8  # of a text that are looked at: those next to the hidden word
 MEANINGS = 2  # of each name: the likeliest
+LIKE = 0.5  # L
+RELATIONS = 3  # that fit best, by which more is expected than the graph says
 AROUND = 200  # characters of the text that are read on either side of the hidden word
 LIKELY = 64  # candidates of a hidden word, at most
 AT_ONCE = 1024  # hidden words
+
+
+Weighed = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Rows of subjects, far ends and weights."""
 
 
 class ExpectingKnowledge(GraphKnowledge):
@@ -49,8 +58,12 @@ class ExpectingKnowledge(GraphKnowledge):
         super().__init__(graph, vectors, name=name)
         self.hidden = hidden
 
-    def find(self, texts: Sequence[str]) -> Named:
-        """Find the names of entities in texts, and the hidden words with what they may be."""
+    def find(self, texts: Sequence[str], *, without: np.ndarray | None = None) -> Named:
+        """Find the names of entities in texts, and the hidden words with what they may be.
+
+        With `without`, an entity for each text (below 0: none), nothing is expected by what the
+        graph says of that entity and one of the text's: as if it lacked such facts.
+        """
         named = super().find(texts)
         start, end = _signs(texts, named.bounds, self.hidden)
         if not len(start):
@@ -59,10 +72,12 @@ class ExpectingKnowledge(GraphKnowledge):
         word, name = _next_to(named, start)
         said, which = np.unique(self._said(texts, named, start[word], name), return_inverse=True)
         fit = self._encoder.encode(said.tolist()) @ self.relations.vectors.numpy().T
+        lost = np.full(len(texts), -1) if without is None else without
+        lost = lost[named.text_of(start)]
         parts = []
         for first in range(0, len(start), AT_ONCE):
             some = slice(*np.searchsorted(word, [first, first + AT_ONCE]))
-            parts.append(self._likely(named, word[some], name[some], fit[which[some]]))
+            parts.append(self._likely(named, word[some], name[some], fit[which[some]], lost))
         owner, entity, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
         prior = weight / np.bincount(owner, weight)[owner]
         sizes = np.bincount(owner, minlength=len(start))
@@ -108,28 +123,46 @@ class ExpectingKnowledge(GraphKnowledge):
         bounds = np.searchsorted(near[kept], np.arange(self.count + 1))
         return bounds, relation[kept] % shift, far[kept], weight[kept]
 
+    @cached_property
+    def _alike(self) -> Alike:
+        return Alike(self.graph)
+
     def _likely(
-        self, named: Named, word: np.ndarray, name: np.ndarray, fit: np.ndarray
+        self, named: Named, word: np.ndarray, name: np.ndarray, fit: np.ndarray, lost: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return what is expected of hidden words, likeliest first: word, entity, weight.
 
         Next to each word stands a name, and each relation fits so well to what is said with it.
         """
-        bounds, relation, far, weight = self._statements
         first = named.candidates[name]
         pair, place = expand(first, np.minimum(named.candidates[name + 1], first + MEANINGS))
-        subject = named.entity[place]
-        row, statement = expand(bounds[subject], bounds[subject + 1])
-        pair, prior = pair[row], named.prior[place[row]]
-        told = prior * np.exp(SHARP * fit[pair, relation[statement]]) * weight[statement]
-        key = word[pair] << 32 | far[statement]
-        keys, same = np.unique(key, return_inverse=True)
-        total = np.bincount(same, told, minlength=len(keys))
+        subject, prior = named.entity[place], named.prior[place]
+        fits, word = np.exp(SHARP * fit)[pair], word[pair]
+        parts = self._told(subject, fits, lost[word]), self._guessed(subject, fits, lost[word])
+        row, far, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
+        keys, same = np.unique(word[row] << 32 | far, return_inverse=True)
+        total = np.bincount(same, prior[row] * weight, minlength=len(keys))
         owner, entity = keys >> 32, keys & 0xFFFFFFFF
         order = np.lexsort((-total, owner))
         owner, entity, total = owner[order], entity[order], total[order]
         kept = np.arange(len(owner)) - np.searchsorted(owner, owner) < LIKELY
         return owner[kept], entity[kept], total[kept]
+
+    def _told(self, subject: np.ndarray, fits: np.ndarray, lost: np.ndarray) -> Weighed:
+        """Return what the graph says of subjects but with those that are lost to them."""
+        bounds, relation, far, weight = self._statements
+        row, statement = expand(bounds[subject], bounds[subject + 1])
+        kept = far[statement] != lost[row]
+        row, statement = row[kept], statement[kept]
+        return row, far[statement], fits[row, relation[statement]] * weight[statement]
+
+    def _guessed(self, subject: np.ndarray, fits: np.ndarray, lost: np.ndarray) -> Weighed:
+        """Return what the graph would say of subjects, by what it says of others like them."""
+        count = min(RELATIONS, fits.shape[1])
+        best = np.argsort(-fits, axis=1, kind="stable")[:, :count]
+        row, relation = np.repeat(np.arange(len(subject)), count), best.ravel()
+        pair, far, share = self._alike.expected(subject[row], relation, lost[row])
+        return row[pair], far, LIKE * share * fits[row[pair], relation[pair]]
 
 
 def _signs(texts: Sequence[str], bounds: np.ndarray, sign: str) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from kgraft.graft import GraftedEncoder, NoticedWindows
+from kgraft.graft import ExpectingKnowledge, GraftedEncoder, NoticedWindows
 from kgraft.graft.mentions import NIL, UNKNOWN
 from kgraft.graft.noticed import Noticed
 from kgraft.graph import Graph, TripleArrays
@@ -110,20 +110,21 @@ def noticed_clozes(
 ) -> NoticedWindows:
     """Cut clozes of a graph's facts into windows to learn from: the hidden words are known.
 
-    So is what they mean to the knowledge after `layer`, which is of the same graph. It does not
-    expect the right object of some, a share `forgotten`, as if the graph lacked that fact.
+    So is what they mean to the knowledge after `layer`, which is of the same graph and expects. It
+    does not use some of the facts, a share `forgotten`, as if the graph lacked them.
     """
     windows = encoder.plain_windows(asked.texts)
+    lost = np.random.default_rng(seed).random(len(asked)) < forgotten
     noticed = {}
     for number, knowledge in encoder.grafts.knowledge.items():
-        named, gold = knowledge.find(asked.texts), None
         if number == layer:
+            assert isinstance(knowledge, ExpectingKnowledge)
+            named = knowledge.find(asked.texts, without=np.where(lost, asked.entity, UNKNOWN))
             gold = _meant(named, asked, encoder.tokenizer.mask_token)
-            lost = np.random.default_rng(seed).random(len(named)) < forgotten
-            owner = np.repeat(np.arange(len(named)), np.diff(named.candidates))
-            named = named.only(~lost[owner] | (named.entity != gold[owner]))
-            gold = np.where(lost & (gold >= 0), NIL, gold)
-        noticed[number] = Noticed.of(windows, named, gold=gold)
+            gold = np.where(lost[named.text_of(named.start)], _offered(named, gold), gold)
+            noticed[number] = Noticed.of(windows, named, gold=gold)
+        else:
+            noticed[number] = Noticed.of(windows, knowledge.find(asked.texts))
     return replace(NoticedWindows.of(windows, noticed), hidden=asked.word[windows.text])
 
 
@@ -135,6 +136,13 @@ def _meant(named: Named, asked: Clozes, sign: str) -> np.ndarray:
     gold = np.full(len(named), UNKNOWN)
     gold[row[row >= 0]] = asked.entity[row >= 0]
     return gold
+
+
+def _offered(named: Named, gold: np.ndarray) -> np.ndarray:
+    """Return what names mean, NIL where that is known and not among their candidates."""
+    owner = np.repeat(np.arange(len(named)), np.diff(named.candidates))
+    there = np.bincount(owner, named.entity == gold[owner], minlength=len(named)) > 0
+    return np.where(there | (gold < 0), gold, NIL)
 
 
 @torch.no_grad()
