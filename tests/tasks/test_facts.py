@@ -5,6 +5,7 @@ import pytest
 import torch
 from tests.graft.conftest import SETTINGS, DrawnVectors
 
+from kgraft.errors import BadInput
 from kgraft.graft import GraftedEncoder, GraftSettings
 from kgraft.graft import expecting as expecting_module
 from kgraft.graft.expecting import ExpectingKnowledge
@@ -83,6 +84,12 @@ def test_the_hidden_word_of_a_fact_is_known(expecting, asked):
     column = (ids == expecting.tokenizer.mask_token_id).argmax(1)
     assert batch.first[rows, spans].tolist() == column.tolist()
     assert windows.hidden.tolist() == asked.word.tolist()
+
+
+def test_knowledge_that_expects_nothing_is_refused(encoder, asked):
+    layer = encoder.grafts.layers[0]
+    with pytest.raises(BadInput, match=f"after layer {layer} expects nothing .*hidden='"):
+        noticed_clozes(encoder, layer, asked)
 
 
 def test_a_forgotten_fact_is_expected_only_by_what_is_said_of_others(expecting, asked, monkeypatch):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from kgraft.errors import BadInput
 from kgraft.graft import ExpectingKnowledge, GraftedEncoder, NoticedWindows
 from kgraft.graft.mentions import NIL, UNKNOWN
 from kgraft.graft.noticed import Noticed
@@ -118,7 +119,9 @@ def noticed_clozes(
     noticed = {}
     for number, knowledge in encoder.grafts.knowledge.items():
         if number == layer:
-            assert isinstance(knowledge, ExpectingKnowledge)
+            if not isinstance(knowledge, ExpectingKnowledge):
+                said = f"the knowledge after layer {layer} expects nothing of hidden words"
+                raise BadInput(said, remedy="open it with hidden='[MASK]'")
             named = knowledge.find(asked.texts, without=np.where(lost, asked.entity, UNKNOWN))
             gold = _meant(named, asked, encoder.tokenizer.mask_token)
             gold = np.where(lost[named.text_of(named.start)], _offered(named, gold), gold)
