@@ -14,7 +14,18 @@ from typing import NamedTuple
 
 PARTS = ("on", "off", "difference", "low", "high")
 LESS_IS_BETTER = ("linked", "hidden")  # perplexities
-WIDTH, ROW, LEFT, BAR = 760, 46, 190, 300
+TITLES = {
+    "graft_downstream": "fine-tuned",
+    "graft_facts": "facts recalled (MRR)",
+    "graft_lm": "hidden words (perplexity)",
+    "graft_wsd": "word senses (F1)",
+    "joint_classify": "types of entities",
+    "joint_fewrel": "relations by few examples",
+    "joint_metaqa": "questions (Hits@1)",
+    "joint_strategies": "relations, the graph known by",
+    "joint_unseen": "pre-trained on another graph",
+}  # of benchmarks, for people
+WIDTH, ROW, LEFT, BAR = 840, 46, 210, 300
 ON, OFF, INK, QUIET = "#2f7d5b", "#b8c4cf", "#1c2733", "#66727f"
 
 
@@ -63,7 +74,7 @@ def worth_picture(results: Path, names: str) -> str | None:
     if not rows:
         return None
     height = 44 + ROW * len(rows)
-    body = "\n".join(_row(worth, 34 + ROW * number) for number, worth in enumerate(rows))
+    body = "\n".join(_row(*held, 34 + ROW * number) for number, held in enumerate(rows))
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}"
  width="{WIDTH}" height="{height}" font-family="system-ui, sans-serif" font-size="13" fill="{INK}">
 <rect width="{WIDTH}" height="{height}" fill="#fff"/>
@@ -75,20 +86,22 @@ def worth_picture(results: Path, names: str) -> str | None:
 """
 
 
-def _all(results: Path, names: str) -> Iterator[Worth]:
+def _all(results: Path, names: str) -> Iterator[tuple[str, Worth]]:
+    """Yield all that results tell, with the title of the benchmark."""
     for path in sorted(results.glob(names)):
-        yield from worths(json.loads(path.read_text(encoding="utf-8"))["figures"])
+        for worth in worths(json.loads(path.read_text(encoding="utf-8"))["figures"]):
+            yield TITLES.get(path.stem, path.stem.replace("_", " ")), worth
 
 
-def _row(worth: Worth, y: int) -> str:
+def _row(title: str, worth: Worth, y: int) -> str:
     """Return the bars and figures of a task, each task to its own scale."""
     scale = BAR / max(worth.on, worth.off, 1e-9)
-    name = escape(worth.task.replace("_", " "))
-    less = " (less is better)" if worth.task in LESS_IS_BETTER else ""
+    less = ", less is better" if worth.task in LESS_IS_BETTER else ""
+    name = escape(worth.task.replace("_", " ") + less)
     weight = ' font-weight="600"' if worth.sure else ""
     span = f"{worth.difference:+.3g}  ({worth.low:+.3g} to {worth.high:+.3g})"
-    return f"""<text x="10" y="{y + 16}">{name}</text>
-<text x="10" y="{y + 31}" font-size="10" fill="{QUIET}">{less.strip()}</text>
+    return f"""<text x="10" y="{y + 16}">{escape(title)}</text>
+<text x="10" y="{y + 31}" font-size="11" fill="{QUIET}">{name}</text>
 <rect x="{LEFT}" y="{y + 4}" width="{worth.on * scale:.1f}" height="13" rx="2" fill="{ON}"/>
 <text x="{LEFT + worth.on * scale + 6:.1f}" y="{y + 15}" font-size="11">{worth.on:.3g}</text>
 <rect x="{LEFT}" y="{y + 20}" width="{worth.off * scale:.1f}" height="13" rx="2" fill="{OFF}"/>

@@ -52,5 +52,7 @@ def test_the_picture_is_made_with_the_report(results, tmp_path):
     assert main(["--check"], root=tmp_path) == 0
     drawn = (tmp_path / "docs" / "graft-worth.svg").read_text()
     words = " ".join(node.text or "" for node in ET.fromstring(drawn).iter())
+    assert "graft sums" in words
     assert "good" in words
+    assert "hidden, less is better" in words
     assert "+0.25  (+0.125 to +0.375)" in words
