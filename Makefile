@@ -14,7 +14,7 @@ demo: $(VENV)/.kgraft ## Link three sentences to the built-in graph and show wha
 	@$(BIN)/python -m tools.demo
 
 test: lint ## Lint, types, import contract, and all tests
-	@$(BIN)/python -m pytest
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/.kgraft-dev ## Ruff, mypy and the import contract
 	@$(BIN)/ruff check .

@@ -6,6 +6,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from kgraft.vectors import tensors as tensors_module
 from kgraft.vectors.tensors import UNREADABLE, map_tensors, write_tensors
 
 
@@ -33,3 +34,16 @@ def test_damage_raises_what_is_announced(tmp_path, content):
     (tmp_path / "x").write_bytes(content)
     with pytest.raises(UNREADABLE):
         map_tensors(tmp_path / "x")
+
+
+def test_a_file_that_goes_away_while_it_is_opened_is_absent(tmp_path, monkeypatch):
+    path = tmp_path / "x.safetensors"
+    write_tensors(path, {"a": torch.zeros(1)})
+
+    def gone(*_: object, **__: object) -> None:
+        path.unlink(missing_ok=True)
+        raise RuntimeError("unable to open file in read-only mode")
+
+    monkeypatch.setattr(tensors_module, "safe_open", gone)
+    with pytest.raises(FileNotFoundError):
+        map_tensors(path)

@@ -35,5 +35,10 @@ def write_tensors(path: Path, tensors: dict[str, torch.Tensor]) -> None:
 
 def map_tensors(path: Path) -> dict[str, torch.Tensor]:
     """Return the tensors of a safetensors file without reading them; they are not to be changed."""
-    with safe_open(path, framework="pt") as file:
-        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except RuntimeError as error:  # torch's word for a file that goes away while it is opened
+        if path.exists():
+            raise
+        raise FileNotFoundError(str(path)) from error
