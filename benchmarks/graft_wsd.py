@@ -16,12 +16,14 @@ PROTOCOL = """
 F1 of the synsets of all marked words, all of which get an answer; lemma and part of speech are
 given (Raganato et al. 2017). A knowledge attention with WordNet 3.0 stands after the last layer of
 the default encoder; the synset that it scores highest is the answer. Vectors of synsets are those
-of their words and definition (without examples), the mean of their neighbours' (both frozen), and
-the part of speech; the prior is WordNet's count of senses. Trained on SemCor and on the examples in
-WordNet's glosses; the epoch is chosen on semeval2007, which is one of the five sets: all_but_dev_f1
-is without it. Sentences of a document are read together. Without knowledge there are no synsets to
-choose from: senses_off is the first sense, which needs no training. all_f1 is the median of the
-seeds; the interval is over words, seeds pooled.
+of their words and definition (without examples), the mean of their neighbours' (both frozen), the
+part of speech, and 64 numbers learnt for each; the prior is WordNet's count of senses, of which
+that of a document of SemCor is taken off while its own words are learnt from. Trained in two epochs
+on SemCor and on the examples in WordNet's glosses (without those in the dev and test sets of WiC);
+the epoch is chosen on semeval2007, which is one of the five sets: all_but_dev_f1 is without it.
+Sentences of a document are read together. Without knowledge there are no synsets to choose from:
+senses_off is the first sense, which needs no training. all_f1 is the median of the seeds; the
+interval is over words, seeds pooled.
 """
 GOALS: dict[str, Goal] = {"all_f1": {"at_least": 0.755}}
 
