@@ -206,19 +206,3 @@ def test_names_apart_from_some_spans(graph, texts, data):
     rows = [n for n, (a, b) in enumerate(spans(found)) if all(b <= c or d <= a for c, d in taken)]
     assert spans(rest) == [spans(found)[row] for row in rows]
     assert [entities(rest, n) for n in range(len(rest))] == [entities(found, row) for row in rows]
-
-
-@given(texts=TEXTS, data=st.data())
-@some
-def test_names_with_some_candidates(graph, texts, data):
-    found = Names(graph).find(texts)
-    size = len(found.entity)
-    kept = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), bool)
-    rest = found.only(kept)
-    assert spans(rest) == spans(found)
-    for row in range(len(found)):
-        held = slice(*found.candidates[row : row + 2])
-        assert entities(rest, row) == found.entity[held][kept[held]].tolist()
-        weights = found.prior[held][kept[held]]
-        mine = rest.prior[slice(*rest.candidates[row : row + 2])]
-        assert mine.tolist() == pytest.approx((weights / weights.sum()).tolist())

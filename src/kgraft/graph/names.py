@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -85,15 +85,6 @@ class Named:
         rows = np.flatnonzero(begins >= self.end)
         first, last = self.candidates[:-1][rows], self.candidates[1:][rows]
         return self._with(self.start[rows], self.end[rows], first, last, self.entity, self.prior)
-
-    def only(self, kept: np.ndarray) -> Named:
-        """Return the names with some of their candidates, a mask (C,); their priors add up to 1."""
-        entity, prior = self.entity[kept], self.prior[kept]
-        candidates = np.append(0, np.cumsum(kept))[self.candidates]
-        name = np.repeat(np.arange(len(self)), np.diff(candidates))
-        total = np.bincount(name, prior, minlength=len(self))
-        prior = (prior / total[name]).astype(np.float32)
-        return replace(self, candidates=candidates, entity=entity, prior=prior)
 
     def _with(
         self,
