@@ -11,6 +11,7 @@ so that where nothing is alike, what holds most often is expected.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +21,7 @@ from kgraft.graph.adjacency import expand
 
 LEAST = 1e-6  # ε
 MOST = 64  # far ends, at most
-AT_ONCE = 256  # entities that are compared with all others of a relation
+AT_ONCE = 1 << 23  # numbers of a comparison with all others of a relation: 64 MB
 
 
 class Alike:
@@ -44,9 +45,9 @@ class Alike:
             near, ends, facts = self._facts[number]
             if not len(near):
                 continue
-            others = self._vectors[near].T
-            for first in range(0, len(rows), AT_ONCE):
-                some = rows[first : first + AT_ONCE]
+            others, count = self._vectors[near].T, max(1, AT_ONCE // len(near))
+            for first in range(0, len(rows), count):
+                some = rows[first : first + count]
                 alike = (asked[some] @ others).toarray() ** 2 + LEAST  # (n, near)
                 alike[near == entity[some][:, None]] = 0.0
                 row, place, share = _best((facts.T @ alike.T).T)
@@ -77,8 +78,10 @@ class Alike:
     def _facts(self) -> list[tuple[np.ndarray, np.ndarray, sparse.csr_array]]:
         """By relation: the entities it holds of, its far ends, and which go together."""
         triples, found = self.graph.triples, []
-        for number in range(len(self.graph.relations)):
-            rows = np.flatnonzero(triples.relation == number)
+        order = np.argsort(triples.relation, kind="stable")
+        bounds = np.searchsorted(triples.relation[order], np.arange(len(self.graph.relations) + 1))
+        for first, last in pairwise(bounds.tolist()):
+            rows = order[first:last]
             near, row = np.unique(triples.head[rows], return_inverse=True)
             ends, column = np.unique(triples.tail[rows], return_inverse=True)
             held = sparse.csr_array((np.ones(len(rows)), (row, column)), (len(near), len(ends)))
