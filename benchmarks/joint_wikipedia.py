@@ -7,18 +7,19 @@ Wikipedia articles, 5 others to choose the epoch by.
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from tools.train_linker import wikidata
 
+from benchmarks.altered_graph import Table, altered_graph
 from benchmarks.harness import WORK
 from benchmarks.kept import same
 from benchmarks.linked_wikipedia import read_articles
-from kgraft.graph import Graph, build_graph, open_source
+from kgraft.graph import Graph
 from kgraft.joint import JointModel, PretrainSettings, begin_alike, load_joint, pretrain
 from kgraft.joint.saving import read_facts
 from kgraft.tasks.entity_classes import EntityClasses
@@ -43,37 +44,26 @@ class Untold(NamedTuple):
 
 def untold_types(data: Path) -> Untold:
     """Return Wikidata without the types of four fifths of its typed entities, built if need be."""
-    whole, folder = wikidata(data), WORK / "wikidata-untold"
+    whole = wikidata(data)
     learnt, valid, test = EntityClasses.of(whole).split()
-    if not folder.exists():
-        apart = np.concatenate([valid.entity, test.entity])
-        ids = whole.entities["id"].take(apart).to_pylist()
-        source = WORK / "wikidata-untold.source"
-        _copy_without(data / "graphs" / "wikidata", source, set(ids))
-        build_graph(open_source(source), folder, name="wikidata-untold")
-        shutil.rmtree(source)
-    graph = Graph.open(folder)
+    apart = np.concatenate([valid.entity, test.entity])
+    ids = set(whole.entities["id"].take(apart).to_pylist())
+    changes = {"entities": partial(_untyped, ids), "triples": partial(_no_instances, ids)}
+    graph = altered_graph(data / "graphs" / "wikidata", WORK / "wikidata-untold", changes)
     assert graph.entities["id"].equals(whole.entities["id"])
     return Untold(graph, learnt, valid, test)
 
 
-def _copy_without(source: Path, target: Path, ids: set[str]) -> None:
-    """Copy the files of a graph, but nothing that says of what type some entities are."""
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(source, target)
-    path = target / "entities.tsv"
-    head, *lines = path.read_text("utf-8").split("\n")
-    column = head.split("\t").index("types")
-    for number, line in enumerate(lines):
-        cells = line.split("\t")
-        if cells[0] in ids:
-            cells[column] = ""
-            lines[number] = "\t".join(cells)
-    path.write_text("\n".join([head, *lines]), "utf-8")
-    path = target / "triples.tsv"
-    rows = (line.split("\t") for line in path.read_text("utf-8").split("\n"))
-    kept = ["\t".join(row) for row in rows if row[0] not in ids or row[1] != INSTANCE_OF]
-    path.write_text("\n".join(kept), "utf-8")
+def _untyped(ids: set[str], entities: Table) -> Table:
+    """Return entities, some of them without their types."""
+    column = entities[0].index("types")
+    rows = ([*row[:column], "", *row[column + 1 :]] if row[0] in ids else row for row in entities)
+    return list(rows)
+
+
+def _no_instances(ids: set[str], triples: Table) -> Table:
+    """Return triples but those that say what some entities are an instance of."""
+    return [row for row in triples if row[0] not in ids or row[1] != INSTANCE_OF]
 
 
 def fresh(graph: Graph) -> JointModel:

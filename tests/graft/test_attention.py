@@ -17,9 +17,11 @@ SEEDS = st.integers(0, 10_000)
 THRESHOLDS = st.sampled_from([None, 0.0, 0.05, 5.0])
 
 
-def made(seed, threshold=0.0, own=0):
+def made(seed, threshold=0.0, own=0, *, log_prior=False):
     torch.manual_seed(seed)
-    settings = AttentionSettings(size=8, heads=2, inner=16, score=5, threshold=threshold, own=own)
+    settings = AttentionSettings(
+        size=8, heads=2, inner=16, score=5, threshold=threshold, own=own, log_prior=log_prior
+    )
     graft = KnowledgeAttention(24, RandomKnowledge(), settings).eval()
     for parameter in graft.parameters():  # so that nothing is silent
         parameter.data += 0.2 * torch.randn_like(parameter)
@@ -86,7 +88,8 @@ def slow_window(graft, knowledge, hidden, first, last, entity, prior):
                 v = torch.cat([v, 20 * learnt])
             v = graft.entity.weight @ v
             vectors.append(v)
-            psi.append(graft.score(torch.stack([p, s @ v / math.sqrt(len(v))]))[0])
+            told = p.clamp_min(1e-6).log() if graft.settings.log_prior else p
+            psi.append(graft.score(torch.stack([told, s @ v / math.sqrt(len(v))]))[0])
         delta = -math.inf if graft.settings.threshold is None else graft.settings.threshold
         kept = [k for k, x in enumerate(psi) if vectors[k] is not None and x >= delta]
         share = torch.stack([psi[k] for k in kept]).softmax(0) if kept else []
@@ -101,11 +104,12 @@ def slow_window(graft, knowledge, hidden, first, last, entity, prior):
     return changed, torch.stack(scores), torch.tensor(weights)
 
 
-@given(seed=SEEDS, threshold=THRESHOLDS, own=st.sampled_from([0, 3]))
+@given(seed=SEEDS, threshold=THRESHOLDS, own=st.sampled_from([0, 3]), log_prior=st.booleans())
 @some
 @torch.no_grad()
-def test_the_four_steps_agree_with_the_formulas(seed, threshold, own):
-    graft, knowledge, hidden = made(seed, threshold, own), RandomKnowledge(), hidden_of(seed)
+def test_the_four_steps_agree_with_the_formulas(seed, threshold, own, log_prior):
+    graft, hidden = made(seed, threshold, own, log_prior=log_prior), hidden_of(seed)
+    knowledge = RandomKnowledge()
     mentions = draw_mentions(seed)
     changed, looked = graft(hidden, mentions, knowledge)
     for window in range(len(hidden)):
@@ -130,6 +134,25 @@ def test_a_new_graft_hardly_changes_what_it_stands_in(seed):
     graft, hidden = KnowledgeAttention(24, RandomKnowledge()).eval(), hidden_of(seed)
     changed, _ = graft(hidden, draw_mentions(seed), RandomKnowledge())
     assert (changed - hidden).norm() < 0.05 * hidden.norm()
+
+
+@torch.no_grad()
+def test_the_prior_is_believed_at_first():
+    torch.manual_seed(0)
+    settings = AttentionSettings(size=8, threshold=None, log_prior=True)
+    graft, mentions = KnowledgeAttention(24, RandomKnowledge(), settings).eval(), draw_mentions(0)
+    _, looked = graft(hidden_of(0), mentions, RandomKnowledge())
+    offered, prior = mentions.offered, mentions.prior.clamp_min(1e-6)
+    torch.testing.assert_close(looked.scores[offered], prior.log()[offered], rtol=0, atol=0.2)
+
+
+def test_sure_knowledge_reads_the_log_of_the_prior():
+    knowledge = RandomKnowledge()
+    assert not KnowledgeAttention(24, knowledge).settings.log_prior
+    knowledge.closed = True
+    settings = KnowledgeAttention(24, knowledge).settings
+    assert settings.log_prior
+    assert settings.threshold is None
 
 
 @torch.no_grad()

@@ -33,7 +33,8 @@ def candidates(named, text, start):
 def naive(expecting, text, without=-1):
     """Return p(o | text), by the formula."""
     graph, encoder = expecting.graph, Encoder.load()
-    labels = encoder.encode(graph.relations["label"].to_pylist())
+    ids = graph.relations["id"].to_pylist()
+    ways = [["capital_of", "is the capital of"] if name == "capital" else [name] for name in ids]
     columns = (getattr(graph.triples, n).tolist() for n in ("head", "relation", "tail"))
     facts = list(zip(*columns, strict=True))
     said = [(h, r, t, 1.0) for h, r, t in facts] + [(t, r, h, 0.3) for h, r, t in facts]
@@ -44,7 +45,8 @@ def naive(expecting, text, without=-1):
         if any(c <= a and b <= d and (c, d) != (a, b) for c, d in spans):
             continue
         rest = " ".join((text[:a] + " " + text[b:]).replace("[MASK]", " ").split()).rstrip(" .")
-        fits = np.exp(10 * labels @ encoder.encode([rest])[0])
+        read = encoder.encode([rest])[0]
+        fits = np.exp([10 * (encoder.encode(said) @ read).max() for said in ways])
         for at in list(range(*found.candidates[row : row + 2]))[:2]:
             subject, prior = int(found.entity[at]), found.prior[at]
             mine = [x for x in said if x[0] == subject]
@@ -53,9 +55,13 @@ def naive(expecting, text, without=-1):
                 if far != without:
                     part = prior * fits[relation] * weight / several**0.5
                     total[far] = total.get(far, 0.0) + part
-            for relation in np.argsort(-fits)[:3].tolist():
-                for far, share in alike(graph, subject, relation, without).items():
-                    total[far] = total.get(far, 0.0) + prior * fits[relation] * 0.5 * share
+            best = np.argsort(-fits)[:3].tolist()
+            guessed = {r: alike(graph, subject, r, without) for r in best}
+            mass = sum(x for held in guessed.values() for x in held.values())
+            for relation, held in guessed.items():
+                for far, x in held.items():
+                    part = prior * fits[relation] * 2.0 * x / mass
+                    total[far] = total.get(far, 0.0) + part
     whole = sum(total.values())
     return {entity: part / whole for entity, part in total.items()}
 
@@ -111,6 +117,19 @@ def test_what_holds_of_too_many_is_expected_of_none(expecting, graph, monkeypatc
     monkeypatch.setattr(module, "RELATIONS", 0)
     fresh = ExpectingKnowledge(graph, expecting.vectors)
     assert candidates(fresh.find(["Paris is in [MASK]"]), 0, 12) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("is", False), (".", False), ("IS", True), ("東", True)]
+)
+def test_plain_words_tell_nothing(tmp_path, name, told):
+    named = [{"id": "x", "label": name}, {"id": "y", "label": "Yonder"}]
+    graph = build(tmp_path / "words", [("x", "near", "y")], named, None)
+    text = f"{name} near [MASK] here"
+    found = candidates(
+        ExpectingKnowledge(graph, DrawnVectors(graph)).find([text]), 0, len(name) + 6
+    )
+    assert (found != {}) == told
 
 
 def test_only_so_much_is_looked_at(expecting, monkeypatch):

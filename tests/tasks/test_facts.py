@@ -62,7 +62,7 @@ def test_some_of_the_facts(asked):
     some = asked.part(np.array([1]))
     assert some.texts == asked.texts[1:2]
     assert some.word.tolist() == asked.word[1:2].tolist()
-    assert some.triple.tolist() == asked.triple[1:2].tolist()
+    assert some.subject.tolist() == asked.subject[1:2].tolist()
     assert len(some.others) == 1
 
 

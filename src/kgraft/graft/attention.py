@@ -11,6 +11,8 @@ two layers of an encoder and takes H, what the lower gives out, to H', what the 
 
 W2 starts as the pseudo-inverse of W1, and the last MLP nearly silent: H' starts close to H. Words
 and spans start with the same map in the last attention: a word looks at its own mention first.
+Where one candidate is right for sure, log p_mk may take the place of p_mk: ψ then starts as log p,
+so that the prior is what is believed until something better is learnt.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from kgraft.graft.mentions import MASK, Looked, Mentions
 
 _QUIET = 0.02  # how loud the last MLP begins
 _LOUD = 20.0  # how much the numbers learnt for an entity count: few texts speak of each
+_UNLIKELY = 1e-6  # a prior below it counts as this much
 _SHARP = 2.0  # how much a word looks at its own mention at first
 
 
@@ -39,6 +42,7 @@ class AttentionSettings:
     score: int = 100  # hidden units of the candidate's score
     threshold: float | None = 0.0  # δ; None keeps all candidates, and NULL out
     dropout: float = 0.1
+    log_prior: bool = False  # whether ψ reads log p, and starts as that
     own: int = 0  # numbers that are learnt for each entity, beside the vector it comes with
 
     def __post_init__(self) -> None:
@@ -56,7 +60,8 @@ class AttentionSettings:
 class KnowledgeAttention(nn.Module):
     """The four steps, for a whole batch of windows, spans and candidates at once.
 
-    Without settings, there is a threshold where perhaps no candidate is right (`Knowledge.closed`).
+    Without settings, there is a threshold where perhaps no candidate is right (`Knowledge.closed`),
+    and where one is right for sure, ψ reads log p.
     """
 
     settings_class = AttentionSettings
@@ -65,8 +70,8 @@ class KnowledgeAttention(nn.Module):
         self, host_size: int, knowledge: Knowledge, settings: AttentionSettings | None = None
     ) -> None:
         super().__init__()
-        usual = AttentionSettings(threshold=None if knowledge.closed else 0.0)
-        self.settings = settings or usual
+        sure = AttentionSettings(threshold=None, log_prior=True)
+        self.settings = settings or (sure if knowledge.closed else AttentionSettings())
         size, inner = self.settings.size, self.settings.inner
         self.down = nn.Linear(host_size, size)  # W1
         self.up = nn.Linear(size, host_size)  # W2
@@ -94,6 +99,18 @@ class KnowledgeAttention(nn.Module):
         last = self.mix[-1]
         assert isinstance(last, nn.Linear)
         last.weight.mul_(_QUIET)
+        last.bias.zero_()
+        if self.settings.log_prior:
+            self._believe()
+
+    def _believe(self) -> None:
+        """Let ψ start as log p: one unit, -log p, is passed on, the others nearly silent."""
+        first, _, last = self.score
+        assert isinstance(first, nn.Linear)
+        assert isinstance(last, nn.Linear)
+        first.weight[0], first.bias[0] = torch.tensor([-1.0, 0.0]), 0.0
+        last.weight.mul_(_QUIET)
+        last.weight[0, 0] = -1.0
         last.bias.zero_()
 
     def forward(
@@ -135,7 +152,9 @@ class KnowledgeAttention(nn.Module):
     def scores(self, spans: Tensor, mentions: Mentions, entities: Tensor) -> Tensor:
         """Return ψ (B, M, K), -inf where there is no candidate."""
         dots = torch.einsum("bme,bmke->bmk", spans, entities) * self.settings.size**-0.5
-        scores = self.score(torch.stack([mentions.prior, dots], dim=-1))[..., 0]
+        prior = mentions.prior
+        prior = prior.clamp_min(_UNLIKELY).log() if self.settings.log_prior else prior
+        scores = self.score(torch.stack([prior, dots], dim=-1))[..., 0]
         return scores.masked_fill(~mentions.offered, -torch.inf)
 
     def weights(self, scores: Tensor) -> Tensor:

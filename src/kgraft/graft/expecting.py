@@ -3,11 +3,12 @@
 "Laval is located in [MASK] ." names Laval, of which the graph says several things: the far end of
 each is a candidate of the hidden word. How likely it is, given an entity s that the text names,
 
-    p(o | s, text) ∝ p(s) Σ_r exp(T cos(text without s, r)) (1 / √n(s, r) + L p(o | s, r))
+    p(o | s, text) ∝ p(s) Σ_r exp(T fit(text without s, r)) (1 / √n(s, r) + L p(r, o | s))
 
 where n(s, r) is how many such o the graph tells, of which alone the first part holds; what is said
-the other way, (o, r, s), counts less. The second part is what the graph would say: p(o | s, r) by
-what it says of entities like s (see `alike`), for the relations that fit the text best.
+the other way, (o, r, s), counts less. The second part is what the graph would say: p(r, o | s) by
+what it says of entities like s (see `alike`), for the relations that fit the text best. How well a
+relation fits is told by the ways in which it is said (see `wordings`).
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ import numpy as np
 
 from kgraft.graft.alike import Alike
 from kgraft.graft.knowledge import GraphKnowledge
+from kgraft.graft.wordings import Wordings, bare
 from kgraft.graph import Graph
 from kgraft.graph.adjacency import expand
 from kgraft.graph.names import Named
-from kgraft.text import Encoder
 from kgraft.vectors import EntityVectors
 
 SHARP = 10.0  # T
@@ -31,7 +32,8 @@ BACK = 0.3  # what is said the other way counts so much
 MANY = 256  # what holds of an entity and more others than these is expected of none
 NAMES = 8  # of a text that are looked at: those next to the hidden word
 MEANINGS = 2  # of each name: the likeliest
-LIKE = 0.5  # L
+SHORT = 3  # characters of a name that without a capital is taken for a plain word: "is", "a", "."
+LIKE = 2.0  # L
 RELATIONS = 3  # that fit best, by which more is expected than the graph says
 AROUND = 200  # characters of the text that are read on either side of the hidden word
 LIKELY = 64  # candidates of a hidden word, at most
@@ -69,9 +71,9 @@ class ExpectingKnowledge(GraphKnowledge):
         if not len(start):
             return named
         named = named.apart(start, end)
-        word, name = _next_to(named, start)
+        word, name = _next_to(named, start, ~_plain(texts, named))
         said, which = np.unique(self._said(texts, named, start[word], name), return_inverse=True)
-        fit = self._encoder.encode(said.tolist()) @ self.relations.vectors.numpy().T
+        fit = self._wordings.fit(said.tolist())
         lost = np.full(len(texts), -1) if without is None else without
         lost = lost[named.text_of(start)]
         parts = []
@@ -88,8 +90,8 @@ class ExpectingKnowledge(GraphKnowledge):
         return {**super().identity(), "hidden": self.hidden}
 
     @cached_property
-    def _encoder(self) -> Encoder:
-        return Encoder.load()
+    def _wordings(self) -> Wordings:
+        return Wordings(self.graph)
 
     def _said(
         self, texts: Sequence[str], named: Named, hidden: np.ndarray, name: np.ndarray
@@ -101,7 +103,7 @@ class ExpectingKnowledge(GraphKnowledge):
         for number, first, last, place in zip(*(c.tolist() for c in columns), strict=True):
             whole, begin, stop = texts[number], max(place - AROUND, 0), place + AROUND
             rest = whole[begin : max(first, begin)] + " " + whole[min(last, stop) : stop]
-            said.append(" ".join(rest.replace(self.hidden, " ").split()).rstrip(" ."))
+            said.append(bare(rest.replace(self.hidden, " ")))
         return np.array(said, object)
 
     @cached_property
@@ -161,8 +163,10 @@ class ExpectingKnowledge(GraphKnowledge):
         count = min(RELATIONS, fits.shape[1])
         best = np.argsort(-fits, axis=1, kind="stable")[:, :count]
         row, relation = np.repeat(np.arange(len(subject)), count), best.ravel()
-        pair, far, share = self._alike.expected(subject[row], relation, lost[row])
-        return row[pair], far, LIKE * share * fits[row[pair], relation[pair]]
+        pair, far, mass = self._alike.expected(subject[row], relation, lost[row])
+        row, relation = row[pair], relation[pair]
+        share = mass / np.bincount(row, mass, minlength=len(subject))[row]
+        return row, far, LIKE * share * fits[row, relation]
 
 
 def _signs(texts: Sequence[str], bounds: np.ndarray, sign: str) -> tuple[np.ndarray, np.ndarray]:
@@ -177,12 +181,27 @@ def _signs(texts: Sequence[str], bounds: np.ndarray, sign: str) -> tuple[np.ndar
     return start, start + len(sign)
 
 
-def _next_to(named: Named, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of a hidden word and a name of its text that no longer one holds, in order."""
+def _plain(texts: Sequence[str], named: Named) -> np.ndarray:
+    """Return which names are plain words, by their looks."""
+    plain = named.end - named.start <= SHORT
+    places = named.characters(named.start[plain], named.end[plain])
+    spans = zip(*(column.tolist() for column in places), strict=True)
+    short = [texts[number][first:last] for number, first, last in spans]
+    plain[plain] = [name.islower() or not any(map(str.isalnum, name)) for name in short]
+    return plain
+
+
+def _next_to(
+    named: Named, hidden: np.ndarray, telling: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return pairs of a hidden word and a name of its text that no longer one holds, in order.
+
+    Only names that are `telling` count.
+    """
     widest = np.maximum.accumulate(np.append(-1, named.end))[:-1]
     covered = named.end <= widest
     followed = np.append(named.start[1:] == named.start[:-1], values=False)  # by a longer one
-    whole = np.flatnonzero(~covered & ~followed)
+    whole = np.flatnonzero(~covered & ~followed & telling)
     text, begin = named.text_of(hidden), named.text_of(named.start[whole])
     sides = [np.searchsorted(begin, text, side=side) for side in ("left", "right")]
     middle = np.clip(np.searchsorted(named.start[whole], hidden), *sides)

@@ -6,7 +6,7 @@ without a template is said by its label: "Laval country Canada ."
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,24 +19,18 @@ from kgraft.graph.graph import Graph
 SUBJECT, OBJECT = "[X]", "[Y]"
 
 
-def templates(graph: Graph, others: Mapping[str, str] | None = None) -> list[str]:
-    """Return how each relation is said; `others` are templates by id that come before its own."""
+def templates(graph: Graph) -> list[str]:
+    """Return how each relation is said."""
     columns = [n for n in ("template", "label", "id") if n in graph.relations.column_names]
     said = []
     for row in graph.relations.select(columns).to_pylist():
-        given = (others or {}).get(row["id"]) or row.get("template") or ""
+        given = row.get("template") or ""
         plain = f"{SUBJECT} {row['label'] or row['id']} {OBJECT} ."
         said.append(given if SUBJECT in given and OBJECT in given else plain)
     return said
 
 
-def fact_texts(
-    graph: Graph,
-    count: int,
-    *,
-    seed: int = 0,
-    others: Mapping[str, str] | None = None,
-) -> Annotated:
+def fact_texts(graph: Graph, count: int, *, seed: int = 0) -> Annotated:
     """Say `count` facts of a graph, drawn at random, or all of them where there are fewer.
 
     >>> from kgraft.graph import Graph
@@ -49,7 +43,7 @@ def fact_texts(
             "the graph has no facts to say", remedy="give texts, or a graph with triples"
         )
     order = np.random.default_rng(seed).permutation(len(facts))[:count]
-    return annotate(graph, _said(graph, facts.take(order), templates(graph, others)))
+    return annotate(graph, _said(graph, facts.take(order), templates(graph)))
 
 
 def _said(

@@ -9,7 +9,6 @@ subject and relation are left out of the ranking.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,8 +34,8 @@ class Clozes:
     texts: list[str]
     word: np.ndarray  # (N,) the token that is hidden
     others: list[np.ndarray]  # tokens of other right objects
-    triple: np.ndarray  # (N,) row of the fact among the triples it was made of
-    entity: np.ndarray  # (N,) its object
+    subject: np.ndarray  # (N,) whose fact it is
+    entity: np.ndarray  # (N,) the object
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -45,7 +44,7 @@ class Clozes:
         """Return some of the facts."""
         chosen = rows.tolist()
         texts, others = [self.texts[n] for n in chosen], [self.others[n] for n in chosen]
-        return Clozes(texts, self.word[rows], others, self.triple[rows], self.entity[rows])
+        return Clozes(texts, self.word[rows], others, self.subject[rows], self.entity[rows])
 
     def digest(self) -> str:
         """Return a name for these facts: other ones have another."""
@@ -54,22 +53,14 @@ class Clozes:
         return digest.hexdigest()[:16]
 
 
-def clozes(
-    encoder: Encoder,
-    graph: Graph,
-    triples: TripleArrays,
-    known: TripleArrays,
-    *,
-    others: Mapping[str, str] | None = None,
-) -> Clozes:
+def clozes(encoder: Encoder, graph: Graph, triples: TripleArrays, known: TripleArrays) -> Clozes:
     """Say facts in words whose object is one token.
 
-    `known` are all right facts, whose objects do not count as wrong; `others` are templates by the
-    id of the relation, that come before the graph's own.
+    `known` are all right facts, whose objects do not count as wrong.
     """
     token = object_tokens(encoder, graph)
     labels = graph.entities["label"].to_pylist()
-    said = templates(graph, others)
+    said = templates(graph)
     mask = encoder.tokenizer.mask_token
     right: dict[tuple[int, int], list[int]] = {}
     for head, relation, tail in zip(*_columns(known), strict=True):
@@ -85,7 +76,8 @@ def clozes(
         rivals.append(also[also != token[tail]])
         rows.append(row)
     chosen = np.array(rows, np.int64)
-    return Clozes(texts, np.array(words, np.int64), rivals, chosen, triples.tail[chosen])
+    ends = triples.head[chosen], triples.tail[chosen]
+    return Clozes(texts, np.array(words, np.int64), rivals, *ends)
 
 
 def _columns(triples: TripleArrays) -> tuple[list[int], list[int], list[int]]:

@@ -36,7 +36,9 @@ def train(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path("graft"),
     layer: Annotated[
         int | None,
-        typer.Option(min=1, help="The layer to graft after; by default the last but one."),
+        typer.Option(
+            min=1, help="The layer to graft after; else the last but one, the last with --expect."
+        ),
     ] = None,
     vectors: Annotated[
         list[Path] | None, typer.Option(help="Folders of 'kgraft embed train', to know facts by.")
@@ -101,7 +103,7 @@ def train(
         grafted = _host(start, encoder)
         hidden = grafted.tokenizer.mask_token if expect else None
         knowledge = open_knowledge(graph, vectors or (), hidden=hidden, progress=progress)
-        after = layer or len(layers_of(grafted.model)) - 1
+        after = layer or len(layers_of(grafted.model)) - (0 if expect else 1)
         attach(grafted.model, {after: knowledge}, kind=kind, seed=seed)  # type: ignore[arg-type]
         ready = prepare(grafted, after, knowledge, texts, seed, counted=counted)
         if not quiet:
