@@ -33,7 +33,7 @@ SAID = 40_000  # other facts that the graft learns from
 LAYER = 6  # the last: what is expected goes straight to the head
 ATTENTION = AttentionSettings(size=384, threshold=None, log_prior=True)
 SETTINGS = GraftSettings(
-    linker_epochs=0, epochs=3, masked=1.0, frozen=6, graft_rate=1e-3, head_rate=0.0
+    linker_epochs=0, epochs=4, masked=1.0, frozen=6, graft_rate=1e-3, head_rate=0.0
 )
 PROTOCOL = """
 MRR of the hidden object of facts of wiki27k, said by the template of their relation; the object is

@@ -60,7 +60,7 @@ def naive(expecting, text, without=-1):
             mass = sum(x for held in guessed.values() for x in held.values())
             for relation, held in guessed.items():
                 for far, x in held.items():
-                    part = prior * fits[relation] * 2.0 * x / mass
+                    part = prior * fits[relation] * 4.0 * x / mass
                     total[far] = total.get(far, 0.0) + part
     whole = sum(total.values())
     return {entity: part / whole for entity, part in total.items()}
