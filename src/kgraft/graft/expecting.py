@@ -23,7 +23,7 @@ from kgraft.graft.alike import Alike
 from kgraft.graft.knowledge import GraphKnowledge
 from kgraft.graft.wordings import Wordings, bare
 from kgraft.graph import Graph
-from kgraft.graph.adjacency import expand
+from kgraft.graph.adjacency import expand, rank_within
 from kgraft.graph.names import Named
 from kgraft.vectors import EntityVectors
 
@@ -147,7 +147,7 @@ class ExpectingKnowledge(GraphKnowledge):
         owner, entity = keys >> 32, keys & 0xFFFFFFFF
         order = np.lexsort((-total, owner))
         owner, entity, total = owner[order], entity[order], total[order]
-        kept = np.arange(len(owner)) - np.searchsorted(owner, owner) < LIKELY
+        kept = rank_within(owner) < LIKELY
         return owner[kept], entity[kept], total[kept]
 
     def _told(self, subject: np.ndarray, fits: np.ndarray, lost: np.ndarray) -> Weighed:

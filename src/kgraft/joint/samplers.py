@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kgraft.graph import Graph
+from kgraft.graph.adjacency import rank_within
 from kgraft.graph.sampling import random_walks, sample_neighbourhood
 
 
@@ -74,7 +75,7 @@ def rivals(
         hop = sample_neighbourhood(graph.adjacency, gold, [neighbours], seed=seed)[0]
         order = np.argsort(hop.source, kind="stable")
         source = hop.source[order]
-        near[source, np.arange(len(source)) - np.searchsorted(source, source)] = hop.target[order]
+        near[source, rank_within(source)] = hop.target[order]
     far = random.integers(len(graph.entities), size=strangers)
     others = np.hstack([near, np.broadcast_to(far, (len(gold), strangers))])
     return np.hstack([gold[:, None], np.where(others == gold[:, None], -1, others)])

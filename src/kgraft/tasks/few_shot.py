@@ -20,6 +20,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
+from kgraft.graph.adjacency import rank_within
 from kgraft.graph.annotated import Annotated, json_lines
 from kgraft.joint import JointModel, LinkedWindows
 from kgraft.joint.graph_losses import GraphLosses
@@ -186,7 +187,7 @@ def first_of_each(relation: np.ndarray, most: int) -> np.ndarray:
     """
     order = np.argsort(relation, kind="stable")
     held = relation[order]
-    return np.sort(order[np.arange(len(held)) - np.searchsorted(held, held) < most])
+    return np.sort(order[rank_within(held) < most])
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.graph.adjacency import Adjacency, expand
+from kgraft.graph.adjacency import Adjacency, expand, rank_within
 
 MARKS = 1 << 26  # pairs of a question and an entity that may be marked one by one
 
@@ -38,7 +38,7 @@ class Reached(NamedTuple):
         order = np.lexsort((-self.mass.detach().numpy(), self.question))
         question = self.question[order]
         kept = np.zeros(len(order), bool)
-        kept[order[np.arange(len(order)) - np.searchsorted(question, question) < most]] = True
+        kept[order[rank_within(question) < most]] = True
         return self.where(kept)
 
     def best(self, questions: int) -> np.ndarray:

@@ -17,7 +17,7 @@ from torch.nn.functional import cross_entropy
 
 from kgraft.errors import BadInput
 from kgraft.graph import SPLITS, Graph, TripleArrays
-from kgraft.graph.adjacency import expand
+from kgraft.graph.adjacency import expand, rank_within
 from kgraft.measure import filtered_ranks
 from kgraft.tasks.entity_classes import AT_ONCE
 from kgraft.training import stream, torch_stream
@@ -167,7 +167,7 @@ def _askers(answer: np.ndarray, asker: np.ndarray, count: int) -> np.ndarray:
     """
     order = np.argsort(answer, kind="stable")
     answer, asker = answer[order], asker[order]
-    column = np.arange(len(answer)) - np.searchsorted(answer, answer)
+    column = rank_within(answer)
     found = np.full((count, int(column.max(initial=0)) + 1), -1)
     found[answer, column] = asker
     return found
