@@ -225,6 +225,15 @@ def test_nothing_to_learn_from_and_nothing_to_choose_by(encoder, data, tmp_path)
     assert [epoch.figures for epoch in epochs] == [{}, {}]
 
 
+def test_a_graft_may_be_written_as_it_begins(encoder, data, knowledge, tmp_path):
+    texts = notice(encoder, data, 2)
+    untrained = GraftSettings(linker_epochs=0, epochs=0)
+    assert list(train_graft(encoder, texts, tmp_path / "graft", settings=untrained)) == []
+    again = GraftedEncoder.from_pretrained(tmp_path / "graft", {2: knowledge})
+    assert not (tmp_path / "graft" / "log.jsonl").exists()
+    assert np.array_equal(again.encode(["Paris"]), encoder.encode(["Paris"]))
+
+
 def test_a_head_that_was_begun_otherwise_makes_way(encoder, data, tmp_path):
     texts = notice(encoder, data, 2)
     short = QUICK.changed(linker_epochs=0, epochs=1)

@@ -145,7 +145,8 @@ def train_graft(
     with new_folder(out, GRAFT, overwrite=overwrite) as written:
         encoder.save_pretrained(written, facts=whole)
         write_tensors(written / HEAD, head.state_dict())
-        shutil.copyfile(folder / "log.jsonl", written / "log.jsonl")
+        if settings.all_epochs:
+            shutil.copyfile(folder / "log.jsonl", written / "log.jsonl")
     shutil.rmtree(folder, ignore_errors=True)
 
 
