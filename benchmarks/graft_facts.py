@@ -42,10 +42,9 @@ hidden words of Wikipedia (see masked_start), gets a graft after its last layer 
 (vectors of text, of names, and of names around) that expects, where a word is hidden, what the
 graph says of the names in the text, and of entities that are like those in what is around them and
 in the words that describe them; which relation a text speaks of is told by the relations' names,
-aliases and templates. The graft alone learns,
-from 40,000 other facts of that graph said in the same way, 40 % of which are not used to expect
-anything; the encoder and its head stay as they are, so that off, the same with its knowledge
-switched off, is what the encoder recalls by itself.
+aliases and templates. The graft alone learns, from 40,000 other facts of that graph said in the
+same way, 40 % of which are not used to expect anything; the encoder and its head stay as they are,
+so that off, the same with its knowledge switched off, is what the encoder recalls by itself.
 in_graph: 4,000 facts of train that the graph holds and that were not learnt from; held_out: all of
 test, without a triple of the graph between the two entities; unsaid: those of held_out whose object
 the graph's description of the subject does not name either. on_vs_off is a ratio of the two MRRs;
