@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from benchmarks.kept import kept
 from kgraft.graft import (
     GraftedEncoder,
     GraftSettings,
+    NoticedWindows,
     WordNetKnowledge,
     open_knowledge,
     train_graft,
@@ -20,9 +21,11 @@ from kgraft.graft.attention import AttentionSettings
 from kgraft.graph import build_graph, open_source
 from kgraft.graph.annotated import json_lines
 from kgraft.tasks.senses import (
+    SenseTexts,
     Sentence,
     collect,
     example_sentences,
+    found_senses,
     noticed_senses,
     read_senses,
     sense_sentences,
@@ -38,23 +41,28 @@ SETTINGS = GraftSettings(
     linker_epochs=0, epochs=2, masked=0.0, frozen=1,
     graft_rate=5e-4, host_rate=1e-4, above_rate=1e-4,
 )  # fmt: skip
-LINKER = GraftSettings(linker_epochs=2, epochs=0, linker_rate=1e-3)
+LINKER_LAYER = 4  # words tell their senses best there, in an encoder that stays as it is
+LINKER_ATTENTION = replace(ATTENTION, log_prior=True)
+LINKER = GraftSettings(linker_epochs=1, epochs=0, linker_rate=1e-3)
+UPWARDS = ("hypernym", "instance_hypernym")
 
 
-def wordnet(data: Path) -> WordNetKnowledge:
+def wordnet(data: Path, upwards: Sequence[str] = ()) -> WordNetKnowledge:
     """Return the senses of WordNet 3.0, its graph built if it is not there."""
     folder = WORK / "wordnet"
     if not folder.exists():
         build_graph(open_source(data / "wordnet-3.0"), folder, name="wordnet")
-    knowledge = open_knowledge(folder)
+    knowledge = open_knowledge(folder, upwards=upwards)
     assert isinstance(knowledge, WordNetKnowledge)
     return knowledge
 
 
-def _examples(knowledge: WordNetKnowledge, data: Path) -> Iterator[Sentence]:
-    """Yield WordNet's examples but those that words in context are measured on."""
+def _examples(
+    knowledge: WordNetKnowledge, data: Path, without: Sequence[str]
+) -> Iterator[Sentence]:
+    """Yield WordNet's examples but those that are in some files of words in context."""
     apart = set()
-    for name in ("dev", "test"):
+    for name in without:
         for _, line in json_lines(data / "wic" / f"{name}.jsonl"):
             told = json.loads(line)
             apart |= {_letters(told["text1"]), _letters(told["text2"])}
@@ -69,41 +77,53 @@ def _letters(text: str) -> str:
 
 def trained_folder(knowledge: WordNetKnowledge, data: Path, seed: int) -> Path:
     """Return the folder of a graft that was trained with its host."""
-    settings = SETTINGS.changed(seed=seed)
-    return _trained(knowledge, data, f"grafted-senses.{seed}", settings, LEARNING)
+    return _trained(
+        knowledge, data, f"grafted-senses.{seed}", LAYER, SETTINGS.changed(seed=seed), LEARNING,
+        noticed_senses, without=("dev", "test"),
+    )  # fmt: skip
 
 
 def linker_folder(knowledge: WordNetKnowledge, data: Path) -> Path:
-    """Return the folder of a graft whose host stayed as it was."""
-    return _trained(knowledge, data, "grafted-senses.linker", LINKER, ATTENTION)
+    """Return the folder of a graft whose host stayed as it was.
+
+    It finds words as it does in any text, and has seen none of those of words in context.
+    """
+    return _trained(
+        knowledge, data, "grafted-senses.linker", LINKER_LAYER, LINKER, LINKER_ATTENTION,
+        found_senses, without=("train", "dev", "test"),
+    )  # fmt: skip
 
 
 def _trained(
     knowledge: WordNetKnowledge,
     data: Path,
     name: str,
+    layer: int,
     settings: GraftSettings,
     attention: AttentionSettings,
+    noticed: Callable[[GraftedEncoder, int, SenseTexts], NoticedWindows],
+    *,
+    without: Sequence[str],
 ) -> Path:
     folder = WORK / name
     semcor = sense_sentences(data / "wsd" / "semcor.jsonl.gz")
-    sentences = [*semcor, *_examples(knowledge, data)]
+    sentences = [*semcor, *_examples(knowledge, data, without)]
     identity = {
         "texts": sentences_digest(sentences), "graph": knowledge.graph.manifest.version,
-        "attention": asdict(attention),
+        "layer": layer, "attention": asdict(attention),
     }  # fmt: skip
     if kept(folder, settings, identity):
         return folder
     encoder = GraftedEncoder(
-        Encoder.load(max_length=128), {LAYER: knowledge}, settings={LAYER: attention},
+        Encoder.load(max_length=128), {layer: knowledge}, settings={layer: attention},
         seed=settings.seed,
     )  # fmt: skip
     valid = read_senses(knowledge, data / "wsd" / "semeval2007.jsonl")
     for epoch in train_graft(
         encoder,
-        noticed_senses(encoder, LAYER, collect(knowledge, sentences, counted=sentences)),
+        noticed(encoder, layer, collect(knowledge, sentences, counted=sentences)),
         folder,
-        valid=noticed_senses(encoder, LAYER, valid),
+        valid=noticed(encoder, layer, valid),
         settings=settings,
         identity=identity,
         overwrite=True,

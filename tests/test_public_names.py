@@ -76,6 +76,7 @@ NAMES = {
     ],
     "kgraft.vectors": [
         "VECTORS",
+        "AncestorVectors",
         "AttentionVectors",
         "CombinedVectors",
         "EntityVectors",

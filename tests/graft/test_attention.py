@@ -101,7 +101,7 @@ def slow_window(graft, knowledge, hidden, first, last, entity, prior):
         weights.append([float(share[kept.index(k)]) if k in kept else 0.0 for k in range(len(psi))])
     seen = slow_attention(graft.words, below, torch.stack(enhanced))
     changed = slow_feed(graft.mix, seen) @ graft.up.weight.T + graft.up.bias + hidden
-    return changed, torch.stack(scores), torch.tensor(weights)
+    return changed, torch.stack(scores), torch.tensor(weights), torch.stack(enhanced)
 
 
 @given(seed=SEEDS, threshold=THRESHOLDS, own=st.sampled_from([0, 3]), log_prior=st.booleans())
@@ -122,8 +122,9 @@ def test_the_four_steps_agree_with_the_formulas(seed, threshold, own, log_prior)
             graft, knowledge, hidden[window], *(c[window][there] for c in columns)
         )
         torch.testing.assert_close(changed[window], expected[0], rtol=1e-4, atol=1e-4)
-        torch.testing.assert_close(looked.scores[window][there], expected[1], rtol=1e-4, atol=1e-4)
-        torch.testing.assert_close(looked.weights[window][there], expected[2], rtol=1e-4, atol=1e-4)
+        held = (looked.scores, looked.weights, looked.known)
+        for found, wanted in zip(held, expected[1:], strict=True):
+            torch.testing.assert_close(found[window][there], wanted, rtol=1e-4, atol=1e-4)
 
 
 @given(seed=SEEDS)

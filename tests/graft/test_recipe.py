@@ -25,3 +25,13 @@ def test_a_graph_of_word_senses_is_known_by_lemmas(tmp_path, monkeypatch):
     knowledge = open_knowledge(tiny_wordnet(tmp_path).folder)
     assert isinstance(knowledge, WordNetKnowledge)
     assert knowledge.size == 384 * 2 + 5
+
+
+def test_ancestors_are_known_again(tmp_path, host_folder, monkeypatch):
+    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
+    knowledge = open_knowledge(tiny_wordnet(tmp_path).folder, upwards=["hypernym"])
+    assert knowledge.size == 384 * 2 + 5 + 128
+    encoder = GraftedEncoder(Encoder.load(host_folder, device="cpu"), {2: knowledge})
+    encoder.save_pretrained(tmp_path / "graft")
+    again = GraftedEncoder.from_pretrained(tmp_path / "graft")
+    assert np.array_equal(again.encode(["a dog"]), encoder.encode(["a dog"]))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from kgraft.graft import knowledge_off, looking
 from kgraft.tasks import WIC, ClassSettings, ClassTrainee, Examples, Ready
 from kgraft.tasks.evaluate import fine_tune, splits_of
 from kgraft.text import Encoder
@@ -39,7 +40,28 @@ def test_spans_are_the_means_of_their_tokens(encoder):
         [batch] = encoder.encode_tokens(windows)
         read = batch.vectors[list(batch.windows).index(number)]
         mean = read[place.first[row] : place.last[row]].mean(0)
-        torch.testing.assert_close(found[0, row], mean, rtol=1e-4, atol=1e-4)
+        size = encoder.dimension
+        torch.testing.assert_close(found[0, row, :size], mean, rtol=1e-4, atol=1e-4)
+
+
+def test_beside_them_stands_what_the_graft_made_of_their_mentions(encoder):
+    texts = ["Paris lies in Texas", "so it is"]
+    examples = Examples(
+        texts, np.array([[0, 1]]), np.array([[0, 3]]), np.array([[19, 5]]), np.zeros((1, 2), bool)
+    )
+    encoder.model.eval()
+    ready = Ready.of(encoder, examples)
+    [[known, nothing]] = ready.vectors(encoder, np.array([0]))[..., encoder.dimension :]
+    windows = encoder.windows(texts[:1])
+    mentions = windows.mentions(np.array([0]))
+    with looking() as seen:
+        encoder.read(*map(torch.from_numpy, windows.padded(np.array([0]))), knowledge=mentions)
+    there = mentions[2].there[0]
+    assert there.sum() == 2
+    torch.testing.assert_close(known, seen[2].known[0][there].mean(0), rtol=1e-4, atol=1e-4)
+    assert not nothing.any()
+    with knowledge_off(encoder.model):
+        assert not ready.vectors(encoder, np.array([0]))[..., encoder.dimension :].any()
 
 
 def test_a_span_that_no_window_holds_is_read_at_the_start(encoder):

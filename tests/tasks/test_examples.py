@@ -28,14 +28,15 @@ def write(folder, *lines):
 def test_words_in_context(tmp_path):
     examples = WIC.read(write(tmp_path, PAIR, PAIR | {"same": False}))
     assert len(examples) == 2
-    assert examples.text.tolist() == [[0, 1], [2, 3]]
+    assert examples.text.tolist() == [[0, 1], [0, 1]]  # the same texts are read once
     assert examples.texts[1] == "banks"
     assert examples.classes.tolist() == [[False, True], [True, False]]
 
 
 def test_relations_are_marked_by_signs(tmp_path):
     examples = SEMEVAL.read(write(tmp_path, RELATED))
-    text = examples.texts[0]
+    [text] = examples.texts
+    assert examples.text.tolist() == [[0, 0]]
     assert text == "a # cat # @ sat @"
     head, tail = zip(examples.start[0], examples.end[0], strict=True)
     assert text[slice(*head)] == "sat"

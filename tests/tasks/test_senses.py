@@ -12,7 +12,13 @@ from kgraft.graft import GraftedEncoder, GraftSettings, train_graft
 from kgraft.graph import Graph, build_graph
 from kgraft.graph.readers.tables import TablesSource
 from kgraft.tasks import choose_senses, first_senses, noticed_senses, read_senses, sense_counts
-from kgraft.tasks.senses import Sentence, collect, example_sentences, sense_sentences
+from kgraft.tasks.senses import (
+    Sentence,
+    collect,
+    example_sentences,
+    found_senses,
+    sense_sentences,
+)
 from kgraft.text import Encoder
 
 DOG, CHASE = "dog%1:05:00::", "dog%2:38:01::"
@@ -82,6 +88,24 @@ def test_choosing_after_training(senses, host_folder, tmp_path):
     settings = GraftSettings(linker_epochs=40, epochs=0, linker_rate=1e-2, patience=99)
     list(train_graft(encoder, texts, tmp_path / "graft", valid=texts, settings=settings))
     assert choose_senses(encoder, 2, data).tolist() == both.tolist()
+
+
+def test_words_are_found_without_being_told_of(senses, host_folder):
+    """A word may then mean the senses of all parts of speech; marked ones know theirs."""
+    host = Encoder.load(host_folder, device="cpu", max_length=32)
+    encoder = GraftedEncoder(host, {2: senses}, settings={2: SETTINGS})
+    sentences = [
+        Sentence("it barks like a dog", [(16, 19, "dog", "NOUN", [DOG])]),
+        Sentence("they dog him, the dog", [(5, 8, "dog", "VERB", [CHASE])]),
+    ]
+    found = found_senses(encoder, 2, collect(senses, sentences)).mentions(np.array([0, 1]))[2]
+    noun, verb = senses.graph.numbers_of(["00000100-n", "00000300-v"]).tolist()
+    gold = [
+        [candidates[place] if place >= 0 else None for candidates, place in zip(*row, strict=True)]
+        for row in zip(found.entity.tolist(), found.known.tolist(), strict=True)
+    ]
+    assert gold == [[noun, None], [verb, None]]  # the second of the first text is padding
+    assert all({noun, verb} <= set(candidates) for candidates in found.entity[1].tolist())
 
 
 def test_sentences_of_a_document_are_read_together(senses, tmp_path):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from torch import Tensor, nn
 from transformers import PreTrainedModel
@@ -46,6 +46,11 @@ class Grafts(nn.ModuleDict):
     def layers(self) -> list[int]:
         """The layers with a graft, rising."""
         return sorted(self.knowledge)
+
+    @property
+    def sizes(self) -> dict[int, int]:
+        """How many numbers each graft makes of a mention (`Looked.known`), by its layer."""
+        return {layer: cast("int", self[str(layer)].known_size) for layer in self.layers}
 
     def plug(self, host: PreTrainedModel) -> None:
         """Begin to work in a host."""

@@ -86,6 +86,7 @@ class KnowledgeAttention(nn.Module):
         self.mask = nn.Parameter(torch.randn(knowledge.size))
         self.words = Attention(size, self.settings.heads)
         self.mix = feed_forward(size, inner, self.settings.dropout)
+        self.known_size = size  # of what is mixed in at a mention
         self._begin()
 
     @torch.no_grad()
@@ -126,7 +127,7 @@ class KnowledgeAttention(nn.Module):
         seen, attention = self.words(below, enhanced, mentions.there)
         changed = self.up(self.mix(seen)) + hidden
         some = mentions.there.any(1)[:, None, None]
-        return torch.where(some, changed, hidden), Looked(scores, weights, attention)
+        return torch.where(some, changed, hidden), Looked(scores, weights, attention, enhanced)
 
     def entities(self, mentions: Mentions, knowledge: Knowledge) -> Tensor:
         """Return e (B, M, K, E) of all candidates; each entity is projected once."""

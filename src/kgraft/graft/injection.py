@@ -51,6 +51,7 @@ class EntityInjection(nn.Module):
         own = host_size if self.settings.by == "concat" else 0
         self.project = nn.Linear(own + size, host_size)
         self.mask = nn.Parameter(torch.randn(size))
+        self.known_size = size
         with torch.no_grad():
             self.project.weight.mul_(_QUIET * size**-0.5)
             self.project.weight[:, :own] = torch.eye(host_size, own)
@@ -66,14 +67,15 @@ class EntityInjection(nn.Module):
         weights = likeliest(mentions)  # (B, M, K)
         held = mentions.held(hidden.shape[1])  # (B, L, M)
         share = held / held.sum(-1, keepdim=True).clamp_min(1)
-        injected = share @ self._known(mentions, weights, knowledge)  # (B, L, V)
+        known = self._known(mentions, weights, knowledge)  # (B, M, V)
+        injected = share @ known  # (B, L, V)
         if self.settings.by == "add":
             changed = hidden + self.project(injected)
         else:
             changed = self.project(torch.cat([hidden, injected], dim=-1))
         changed = torch.where(held.any(-1)[..., None], changed, hidden)
         scores = mentions.prior.log().masked_fill(~mentions.offered, -torch.inf)
-        return changed, Looked(scores, weights, share)
+        return changed, Looked(scores, weights, share, known)
 
     def _known(self, mentions: Mentions, weights: Tensor, knowledge: Knowledge) -> Tensor:
         """Return what is known of the mentions, (B, M, V)."""

@@ -107,10 +107,11 @@ class Looked:
     scores: Tensor  # (B, M, K) ψ, -inf where there is no candidate
     weights: Tensor  # (B, M, K) how much of each candidate was mixed in; zeros for none of them
     attention: Tensor  # (B, L, M) how much each word took from each span
+    known: Tensor  # (B, M, E) each span with what was mixed in
 
     def cpu(self) -> Looked:
         """Return the same on the CPU."""
-        return Looked(self.scores.cpu(), self.weights.cpu(), self.attention.cpu())
+        return Looked(*(getattr(self, f.name).cpu() for f in fields(self)))
 
     @property
     def chosen(self) -> Tensor:

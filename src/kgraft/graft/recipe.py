@@ -13,6 +13,7 @@ from kgraft.graft.wordnet import SENSES, PartOfSpeech, WordNetKnowledge
 from kgraft.graph import Graph
 from kgraft.progress import Progress
 from kgraft.vectors import (
+    AncestorVectors,
     CombinedVectors,
     EntityVectors,
     NeighbourVectors,
@@ -27,6 +28,7 @@ def open_knowledge(
     tables: Sequence[str | Path] = (),
     *,
     hidden: str | None = None,
+    upwards: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> GraphKnowledge:
     """Return the knowledge of a graph: its texts, names, what is around, and trained tables.
@@ -35,7 +37,8 @@ def open_knowledge(
     encoder, and the mean name of its neighbours, side by side. A graph of word senses, as `kgraft
     graph import` makes it of WordNet, is looked up by lemmas; its vectors are those of glosses, the
     mean of the glosses around, and the part of speech. With the sign of a `hidden` word, such as
-    [MASK], what the graph says of a text's entities is expected where the sign stands.
+    [MASK], what the graph says of a text's entities is expected where the sign stands. `upwards`
+    are relations that lead to what an entity is a kind of: all its ancestors are then known too.
     """
     opened = Graph.open(graph)
     text = TextVectors(opened)
@@ -47,6 +50,8 @@ def open_knowledge(
     else:
         words = WordVectors(opened, text.encoder)
         parts += [words, NeighbourVectors(words)]
+    if upwards:
+        parts.append(AncestorVectors(opened, upwards))
     parts += [TableVectors.open(path, opened) for path in tables]
     vectors = CombinedVectors(parts)
     knowledge: GraphKnowledge
@@ -55,6 +60,8 @@ def open_knowledge(
     else:
         knowledge = (WordNetKnowledge if senses else GraphKnowledge)(opened, vectors)
     knowledge.recipe = {"graph": str(graph), "tables": [str(path) for path in tables]}
+    if upwards:
+        knowledge.recipe["upwards"] = list(upwards)
     return knowledge
 
 
@@ -66,4 +73,7 @@ def from_recipe(told: dict[str, Any]) -> GraphKnowledge:
         raise BadInput(
             f"how to make the knowledge of {name} is not told", remedy="pass it yourself"
         )
-    return open_knowledge(recipe["graph"], recipe["tables"], hidden=told.get("hidden"))
+    return open_knowledge(
+        recipe["graph"], recipe["tables"], hidden=told.get("hidden"),
+        upwards=recipe.get("upwards", ()),
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from transformers import PreTrainedModel
 
-from kgraft.graft import GraftedEncoder, knowledge_off
+from kgraft.graft import GraftedEncoder, knowledge_off, looking
 from kgraft.graft.attach import freeze_bottom
 from kgraft.tasks.examples import ClassTask, Examples
 from kgraft.text import Encoder, Places, Windows, length_batches
@@ -30,7 +30,7 @@ class ClassSettings:
     epochs: int = 4
     patience: int = 2
     learning_rate: float = 5e-5
-    graft_rate: float = 5e-4  # of what is grafted on
+    graft_rate: float = 1e-4  # of what is grafted on: faster, it forgets what it has learnt
     head_rate: float = 1e-3
     frozen: int = 0  # layers at the bottom, with the word vectors, that stay as they are
     batch_tokens: int = 1024
@@ -87,19 +87,42 @@ class Ready:
         return self.windows.lengths[window].max(1)
 
     def vectors(self, encoder: Encoder, rows: np.ndarray) -> Tensor:
-        """Read the spans of some examples, (n, P, D): the mean of their tokens."""
+        """Read the spans of some examples, (n, P, D + E).
+
+        That is the mean of their tokens, and beside it the mean of what grafts knew of the mentions
+        they touch: zeros where nothing is known.
+        """
         spans = self.examples.text.shape[1]
         row = (rows[:, None] * spans + np.arange(spans)).ravel()
         place = self.places.take(row)
         windows, which = np.unique(place.window, return_inverse=True)
         ids, mask = map(torch.from_numpy, self.windows.padded(windows))
-        read = encoder.read(ids, mask, **encoder.beside(self.windows, windows))
-        column = torch.arange(read.shape[1])
+        beside = encoder.beside(self.windows, windows)
+        with looking() as seen:
+            read = encoder.read(ids, mask, **beside)
+        window = torch.from_numpy(which)
         first, last = torch.from_numpy(place.first)[:, None], torch.from_numpy(place.last)[:, None]
-        inside = ((column >= first) & (column < last)).to(read.dtype)
-        inside = inside / inside.sum(1, keepdim=True)
-        means = torch.bmm(inside[:, None], read[torch.from_numpy(which)])[:, 0]
-        return means.view(len(rows), spans, -1)
+        column = torch.arange(read.shape[1])
+        parts = [_means((column >= first) & (column < last), read[window])]
+        for layer, size in known_sizes(encoder).items():
+            if layer in seen:
+                at = beside["knowledge"][layer]
+                touched = (at.first[window] < last) & (at.last[window] > first)
+                parts.append(_means(touched & at.there[window], seen[layer].known[window]))
+            else:
+                parts.append(read.new_zeros(len(row), size))
+        return torch.cat(parts, -1).view(len(rows), spans, -1)
+
+
+def _means(chosen: Tensor, vectors: Tensor) -> Tensor:
+    """Return the mean of those of some vectors (n, K, D) that are chosen (n, K); 0 of none."""
+    shares = chosen / chosen.sum(1, keepdim=True).clamp_min(1)
+    return torch.bmm(shares[:, None].to(vectors.dtype), vectors)[:, 0]
+
+
+def known_sizes(encoder: Encoder) -> dict[int, int]:
+    """Return how much is known of a span beside its tokens: see `Grafts.sizes`."""
+    return encoder.grafts.sizes if isinstance(encoder, GraftedEncoder) else {}
 
 
 class ClassTrainee(Learner):
@@ -121,7 +144,8 @@ class ClassTrainee(Learner):
         with seeded(settings.seed):
             spans = examples.text.shape[1]
             classes = len(task.classes)
-            self.head = Classifier(encoder.dimension, spans, classes, settings.dropout)
+            size = encoder.dimension + sum(known_sizes(encoder).values())
+            self.head = Classifier(size, spans, classes, settings.dropout)
         if settings.frozen:
             freeze_bottom(encoder.model, settings.frozen)
         module = nn.ModuleDict({"model": encoder.model, "head": self.head})

@@ -67,11 +67,12 @@ class ClassTask:
         return self._collected(rows)
 
     def _collected(self, rows: list[Row]) -> Examples:
-        texts = [text for spans, _ in rows for text, _, _ in spans]
+        number: dict[str, int] = {}  # of each text: one that several spans are in is read once
+        said = ([span[0] for span in spans] for spans, _ in rows)
+        text = np.array([[number.setdefault(t, len(number)) for t in texts] for texts in said])
         bounds = np.array([[span[1:] for span in spans] for spans, _ in rows], np.int64)
         place = {name: column for column, name in enumerate(self.classes)}
         classes = np.zeros((len(rows), len(self.classes)), bool)
         for row, (_, names) in enumerate(rows):
             classes[row, [place[name] for name in names if name in place]] = True
-        text = np.arange(len(texts)).reshape(len(rows), -1)
-        return Examples(texts, text, bounds[:, :, 0], bounds[:, :, 1], classes)
+        return Examples(list(number), text, bounds[:, :, 0], bounds[:, :, 1], classes)

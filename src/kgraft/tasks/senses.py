@@ -21,12 +21,12 @@ import numpy as np
 import torch
 
 from kgraft.errors import BadInput
-from kgraft.graft import GraftedEncoder, Noticed, NoticedWindows, looking
+from kgraft.graft import GraftedEncoder, Noticed, NoticedWindows, looking, notice
 from kgraft.graft.mentions import UNKNOWN
 from kgraft.graft.wordnet import WordNetKnowledge, prior
 from kgraft.graph import Graph
 from kgraft.graph.adjacency import expand
-from kgraft.graph.annotated import document_of, json_lines
+from kgraft.graph.annotated import Annotated, document_of, json_lines
 from kgraft.graph.names import Named
 from kgraft.text import length_batches
 from kgraft.text.passages import join, passages
@@ -197,9 +197,23 @@ def noticed_senses(encoder: GraftedEncoder, layer: int, data: SenseTexts) -> Not
         for number, knowledge in encoder.grafts.knowledge.items()
         if number != layer
     }
-    gold = np.array([next(iter(sorted(meant)), UNKNOWN) for meant in data.gold])
-    noticed = Noticed.of(windows, data.named, gold=gold, longest=encoder.max_length)
+    gold, longest = _first_gold(data), encoder.max_length
+    noticed = Noticed.of(windows, data.named, gold=gold, longest=longest)
     return NoticedWindows.of(windows, others | {layer: noticed})
+
+
+def found_senses(encoder: GraftedEncoder, layer: int, data: SenseTexts) -> NoticedWindows:
+    """Let the knowledge find words itself, as in any text; marked ones know one right synset.
+
+    Nothing is told of lemmas and parts of speech: a word may mean the synsets of all of them.
+    """
+    places = data.named.characters(data.named.start, data.named.end)
+    return notice(encoder, Annotated(data.texts, *places, _first_gold(data)), layer)
+
+
+def _first_gold(data: SenseTexts) -> np.ndarray:
+    """Return one right synset of each marked word, UNKNOWN where WordNet lacks it."""
+    return np.array([min(meant, default=UNKNOWN) for meant in data.gold], np.int64)
 
 
 @torch.no_grad()

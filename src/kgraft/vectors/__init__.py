@@ -1,5 +1,6 @@
 """Entities as vectors: a trained table, encoded text, both together; also for unseen entities."""
 
+from kgraft.vectors.ancestor_vectors import AncestorVectors
 from kgraft.vectors.attention_vectors import AttentionVectors, MemoryVectors
 from kgraft.vectors.combined import CombinedVectors
 from kgraft.vectors.entity_vectors import EntityVectors, Near
@@ -23,6 +24,7 @@ from kgraft.vectors.word_vectors import WordVectors
 
 __all__ = [
     "VECTORS",
+    "AncestorVectors",
     "AttentionVectors",
     "CombinedVectors",
     "EntityVectors",

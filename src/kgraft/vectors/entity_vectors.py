@@ -40,6 +40,7 @@ class EntityVectors(ABC):
     | such a table, and entities added since     | `TableVectors` with `unseen=…`              |
     | both, and a model that may weigh the two   | `CombinedVectors`                           |
     | what stands around an entity               | `NeighbourVectors` of any of these          |
+    | what an entity is a kind of, all the way   | `AncestorVectors`                           |
     | names that a model must be able to say     | `WordVectors`                               |
     | a trained graph attention over any of them | `AttentionVectors`                          |
 

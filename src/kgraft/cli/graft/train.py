@@ -43,6 +43,10 @@ def train(
     vectors: Annotated[
         list[Path] | None, typer.Option(help="Folders of 'kgraft embed train', to know facts by.")
     ] = None,
+    upwards: Annotated[
+        list[str] | None,
+        typer.Option(help="Relations that lead to what a thing is a kind of, such as hypernym."),
+    ] = None,
     expect: Annotated[
         bool,
         typer.Option(
@@ -102,7 +106,9 @@ def train(
     with progress_bar(quiet) as progress:
         grafted = _host(start, encoder)
         hidden = grafted.tokenizer.mask_token if expect else None
-        knowledge = open_knowledge(graph, vectors or (), hidden=hidden, progress=progress)
+        knowledge = open_knowledge(
+            graph, vectors or (), hidden=hidden, upwards=upwards or (), progress=progress
+        )
         after = layer or len(layers_of(grafted.model)) - (0 if expect else 1)
         attach(grafted.model, {after: knowledge}, kind=kind, seed=seed)  # type: ignore[arg-type]
         ready = prepare(grafted, after, knowledge, texts, seed, counted=counted)
