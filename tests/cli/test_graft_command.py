@@ -66,16 +66,19 @@ def test_documents_are_read_in_pairs(folder, graph, host_folder):  # noqa: F811
     assert "next " in done.stderr
 
 
-@pytest.mark.parametrize("given", [True, False])
-def test_word_senses_by_the_same_command(tmp_path, host_folder, given, monkeypatch):  # noqa: F811
+@pytest.mark.parametrize(
+    ("given", "options"),
+    [(True, []), (True, ["--found", "--upwards", "hypernym"]), (False, [])],
+)
+def test_word_senses_by_the_same_command(tmp_path, host_folder, given, options, monkeypatch):  # noqa: F811
     monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
     graph = tiny_wordnet(tmp_path)  # noqa: F811
     dog = {"start": 2, "end": 5, "lemma": "dog", "pos": "NOUN", "entities": ["dog%1:05:00::"]}
     path = tmp_path / "senses.jsonl"
     path.write_text((json.dumps({"text": "a dog", "mentions": [dog]}) + "\n") * 20)
     texts = ["--texts", path] if given else []
-    done = run("train", graph.folder, *texts, "--encoder", host_folder, "--linker-epochs", 1,
-               "--epochs", 1, "--out", tmp_path / "graft")  # fmt: skip
+    done = run("train", graph.folder, *texts, *options, "--encoder", host_folder,
+               "--linker-epochs", 1, "--epochs", 1, "--out", tmp_path / "graft")  # fmt: skip
     assert "marked words" in done.stderr
     if given:
         assert "18 texts with 18 marked words, 2 texts to choose by" in done.stderr

@@ -36,17 +36,19 @@ def prepare(
     seed: int,
     *,
     counted: bool = False,
+    found: bool = False,
 ) -> Prepared:
     """Read the texts of a file, or make some from the graph; a tenth is to choose by.
 
-    With `counted`, the graph's counts of senses are of these texts.
+    With `counted`, the graph's counts of senses are of these texts. With `found`, the words whose
+    senses are marked are looked up as in any text, not by their marked lemma and part of speech.
     """
     from kgraft.graft import ExpectingKnowledge, WordNetKnowledge
 
     if isinstance(knowledge, ExpectingKnowledge) and path is None:
         return _clozes(grafted, layer, knowledge.graph, seed)
     if isinstance(knowledge, WordNetKnowledge) and (path is None or _tells_senses(path)):
-        return _senses(grafted, layer, knowledge, path, seed, counted=counted)
+        return _senses(grafted, layer, knowledge, path, seed, counted=counted, found=found)
     return _annotated(grafted, layer, knowledge, path, seed)
 
 
@@ -65,11 +67,13 @@ def _senses(
     seed: int,
     *,
     counted: bool,
+    found: bool,
 ) -> Prepared:
     from kgraft.graph.annotated import a_tenth
     from kgraft.tasks.senses import (
         collect,
         example_sentences,
+        found_senses,
         noticed_senses,
         sense_sentences,
         sentences_digest,
@@ -79,9 +83,11 @@ def _senses(
     rows = a_tenth(len(sentences), seed=seed)
     whole = sentences if counted else ()
     parts = [collect(knowledge, (sentences[n] for n in held), counted=whole) for held in rows]
-    digest = sentences_digest(sentences) + (".counted" if counted else "")
+    marks = (".counted" if counted else "") + (".found" if found else "")
+    digest = sentences_digest(sentences) + marks
     said = f"{len(rows[0]):,} texts with {len(parts[0]):,} marked words"
-    learnt, chosen_by = (noticed_senses(grafted, layer, part) for part in parts)
+    notice = found_senses if found else noticed_senses
+    learnt, chosen_by = (notice(grafted, layer, part) for part in parts)
     return Prepared(learnt, chosen_by, digest, f"{said}, {len(rows[1]):,} texts to choose by")
 
 

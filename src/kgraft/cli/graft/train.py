@@ -33,6 +33,13 @@ def train(
             help="The graph's counts of senses are of these texts, as WordNet's are of SemCor.",
         ),
     ] = False,
+    found: Annotated[
+        bool,
+        typer.Option(
+            "--found",
+            help="Look words up as in any text, not by their marked lemma and part of speech.",
+        ),
+    ] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path("graft"),
     layer: Annotated[
         int | None,
@@ -91,6 +98,8 @@ def train(
 
       kgraft graft train wordnet --texts semcor.jsonl --counted --layer 6 --out senses
 
+      kgraft graft train wordnet --texts semcor.jsonl --found --upwards hypernym --out reads
+
       kgraft graft train wordnet --start grafted --layer 6 --out both
 
       kgraft graft train world --expect --out recalls
@@ -111,7 +120,7 @@ def train(
         )
         after = layer or len(layers_of(grafted.model)) - (0 if expect else 1)
         attach(grafted.model, {after: knowledge}, kind=kind, seed=seed)  # type: ignore[arg-type]
-        ready = prepare(grafted, after, knowledge, texts, seed, counted=counted)
+        ready = prepare(grafted, after, knowledge, texts, seed, counted=counted, found=found)
         if not quiet:
             said = f"{knowledge.name} after layer {after}; {ready.said}; seed {seed}"
             print(said, file=sys.stderr)
