@@ -20,6 +20,14 @@ MENTIONS = [
 ]
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _cache_of_its_own(tmp_path_factory):
+    """Let nothing that was read before be found, nor anything be left behind."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KGRAFT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 def marked():
     for text, names in MENTIONS:
         yield (

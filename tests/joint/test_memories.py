@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.graft.tiny import build
+from tests.joint.test_pretrain import QUICK, made
 from tests.link.tiny import ENTITIES, TRIPLES
 
 from kgraft.joint import open_memory
@@ -50,4 +51,15 @@ def test_another_model_reads_for_itself(model, graph, reads):
     reads.clear()
     next(model.encoder.model.parameters()).data += 0.1
     open_memory(model, graph)
+    assert sum(reads) == len(graph.entities) + len(graph.relations)
+
+
+def test_a_training_begins_with_what_was_read_before(model, graph, data, encoder, reads, tmp_path):
+    memory = open_memory(model, graph)
+    reads.clear()
+    trainee = made(model, graph, data, encoder, tmp_path / "memory", QUICK)
+    trainee.step(trainee.batches(0)[0], 0)
+    assert reads == []
+    assert np.array_equal(trainee.memory.held("entities"), memory.held("entities"))
+    trainee.step(trainee.batches(0)[0], QUICK.refreshing.first)  # the encoder is another by now
     assert sum(reads) == len(graph.entities) + len(graph.relations)

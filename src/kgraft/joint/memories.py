@@ -13,7 +13,7 @@ from kgraft.graph import Graph
 from kgraft.joint.descriptions import Descriptions
 from kgraft.joint.model import JointModel
 from kgraft.progress import Progress
-from kgraft.vectors.memory import Memory, Part
+from kgraft.vectors.memory import Memory, Part, Read
 from kgraft.vectors.store import VectorStore, cache_folder
 from kgraft.vectors.text_vectors import text_keys
 
@@ -31,29 +31,37 @@ def open_memory(
     graph or another, comes from the cache too: of a graph that grew only what is new is read.
     """
     descriptions = Descriptions(graph, model.language)
-    made_by, cache = digest(model, descriptions), cache_folder().parent / "memory"
+    name = f"{digest(descriptions)}-{graph.manifest.version}-{graph.only or 'all'}"
     sizes = {"entities": len(graph.entities), "relations": len(graph.relations)}
-    place = folder or cache / f"{made_by}-{graph.manifest.version}-{graph.only or 'all'}"
-    memory = Memory(place, **sizes, size=model.encoder.dimension)
-    store = VectorStore(cache / made_by, model.encoder.dimension)
+    memory = Memory(folder or _cache() / name, **sizes, size=model.encoder.dimension)
+    memory.refresh(remembering(descriptions), progress=progress)
+    return memory
+
+
+def remembering(descriptions: Descriptions) -> Read:
+    """Return `descriptions.read` of an encoder that stays as it is: nothing is read twice."""
+    store = VectorStore(_cache() / digest(descriptions), descriptions.encoder.dimension)
 
     def read(part: Part, rows: np.ndarray) -> np.ndarray:
         keys = text_keys(pa.array(descriptions.said(part, rows)[0], pa.string()))
         vectors, found = store.take(keys)
         if not found.all():
-            vectors[~found] = descriptions.read(part, rows[~found])
-            store.add(keys[~found], vectors[~found])
+            store.add(keys[~found], descriptions.read(part, rows[~found]))
+            vectors, _ = store.take(keys)  # the same for like texts, now and later
         return vectors
 
-    memory.refresh(read, progress=progress)
-    return memory
+    return read
 
 
-def digest(model: JointModel, descriptions: Descriptions) -> str:
+def _cache() -> Path:
+    return cache_folder().parent / "memory"
+
+
+def digest(descriptions: Descriptions) -> str:
     """Return a name for what makes first vectors: the encoder, its cut, and what is read."""
-    told = (descriptions.fields, descriptions.encoder.max_length, model.language.cut)
+    told = (descriptions.fields, descriptions.encoder.max_length, descriptions.language.cut)
     found = hashlib.sha256(repr(told).encode())
-    for name, tensor in sorted(model.encoder.model.state_dict().items()):
+    for name, tensor in sorted(descriptions.encoder.model.state_dict().items()):
         found.update(name.encode())
         found.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
     return found.hexdigest()[:16]

@@ -13,6 +13,7 @@ from kgraft.graph import Graph
 from kgraft.joint.descriptions import Descriptions
 from kgraft.joint.graph_losses import GraphLosses
 from kgraft.joint.heads import Heads, mean_loss
+from kgraft.joint.memories import remembering
 from kgraft.joint.model import JointModel
 from kgraft.joint.samplers import rivals
 from kgraft.joint.settings import PretrainSettings
@@ -101,13 +102,16 @@ class JointTrainee(Learner):
         return dict(zip(("loss", *losses), told.tolist(), strict=True))
 
     def _keep_up(self, place: int) -> None:
-        """Refresh the memory until it is what the schedule asks for before a step."""
+        """Refresh the memory until it is what the schedule asks for before a step.
+
+        What an encoder reads at first it may have read before: see `remembering`.
+        """
         refreshing = self.settings.refreshing
         while self.memory.version < 1 + refreshing.before(place):
             if self.processes.main:
-                self.memory.refresh(
-                    self.descriptions.read, momentum=refreshing.momentum, progress=self.progress
-                )
+                first = not self.memory.version and place == 0
+                read = remembering(self.descriptions) if first else self.descriptions.read
+                self.memory.refresh(read, momentum=refreshing.momentum, progress=self.progress)
             self.processes.wait()
             self.memory.go_to(self.memory.version + (not self.processes.main))
 
