@@ -41,6 +41,7 @@ def open_knowledge(
     are relations that lead to what an entity is a kind of: all its ancestors are then known too.
     """
     opened = Graph.open(graph)
+    above = [AncestorVectors(opened, upwards)] if upwards else []
     text = TextVectors(opened)
     text.fill(progress=progress)
     senses = set(opened.entities.column_names) >= SENSES
@@ -50,9 +51,7 @@ def open_knowledge(
     else:
         words = WordVectors(opened, text.encoder)
         parts += [words, NeighbourVectors(words)]
-    if upwards:
-        parts.append(AncestorVectors(opened, upwards))
-    parts += [TableVectors.open(path, opened) for path in tables]
+    parts += [*above, *(TableVectors.open(path, opened) for path in tables)]
     vectors = CombinedVectors(parts)
     knowledge: GraphKnowledge
     if hidden is not None:
