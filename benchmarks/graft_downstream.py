@@ -29,8 +29,8 @@ UFET. WordNet stands after the fourth layer of the default encoder; its linker w
 and on WordNet's examples (without any that is in WiC) while the encoder stayed as it is. It is
 fine-tuned with its knowledge on and off: the same settings and seeds, the upper three layers
 learning, the epoch chosen on dev (for SemEval a tenth of train). The classifier reads the mean of a
-span's tokens, and what the graft mixed in at the words of the span, which is zero when it is off:
-off is thus the plain encoder. Differences are on minus off with a 95 % interval, paired bootstrap
+span's tokens, and S' of the graft for the words of the span, which is zero when it is off: off is
+thus the plain encoder. Differences are on minus off with a 95 % interval, paired bootstrap
 over examples, seeds pooled. above_zero: on how many of the three the whole interval is above zero.
 """
 GOALS: dict[str, Goal] = {"above_zero": {"at_least": 2}}
@@ -42,6 +42,7 @@ def main() -> None:
     if data is None:
         return
     knowledge = wordnet(data, UPWARDS)
+    graft = linker_folder(knowledge, data)
     with Benchmark(
         "graft_downstream",
         protocol=PROTOCOL,
@@ -51,7 +52,7 @@ def main() -> None:
     ) as run:
         above = 0
         for name, (task, folder) in TASKS.items():
-            found = [_counts(knowledge, data, task, data / folder, seed) for seed in SEEDS]
+            found = [_counts(knowledge, graft, task, data / folder, seed) for seed in SEEDS]
             on, off = (np.sum([pair[side] for pair in found], 0) for side in (0, 1))
             worth = paired_difference(on, off, figure=task.figure)
             print(name, worth, flush=True)
@@ -61,11 +62,10 @@ def main() -> None:
 
 
 def _counts(
-    knowledge: WordNetKnowledge, data: Path, task: ClassTask, folder: Path, seed: int
+    knowledge: WordNetKnowledge, graft: Path, task: ClassTask, folder: Path, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the counts of the test examples with knowledge on, and off."""
     parts = splits_of(task, folder)
-    graft = linker_folder(knowledge, data)
 
     def tuned(*, knowing: bool) -> np.ndarray:
         encoder = GraftedEncoder.from_pretrained(graft, {LINKER_LAYER: knowledge})

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgraft.errors import BadInput
+from kgraft.errors import NotFound
 from kgraft.vectors import AncestorVectors
 from kgraft.vectors.ancestor_vectors import climbed
 
@@ -64,7 +64,7 @@ def test_the_same_graph_gives_the_same_vectors(kinds):
 
 
 def test_a_relation_that_the_graph_lacks_is_refused(kinds):
-    with pytest.raises(BadInput, match="no relation subclass"):
+    with pytest.raises(NotFound, match="no relation is named 'subclass'; the graph has "):
         AncestorVectors(kinds, ["subclass"])
 
 

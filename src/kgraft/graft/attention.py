@@ -86,7 +86,7 @@ class KnowledgeAttention(nn.Module):
         self.mask = nn.Parameter(torch.randn(knowledge.size))
         self.words = Attention(size, self.settings.heads)
         self.mix = feed_forward(size, inner, self.settings.dropout)
-        self.known_size = size  # of what is mixed in at a mention
+        self.known_size = size  # of what it makes of a mention
         self._begin()
 
     @torch.no_grad()

@@ -197,8 +197,7 @@ def noticed_senses(encoder: GraftedEncoder, layer: int, data: SenseTexts) -> Not
         for number, knowledge in encoder.grafts.knowledge.items()
         if number != layer
     }
-    gold, longest = _first_gold(data), encoder.max_length
-    noticed = Noticed.of(windows, data.named, gold=gold, longest=longest)
+    noticed = Noticed.of(windows, data.named, gold=_first_gold(data), longest=encoder.max_length)
     return NoticedWindows.of(windows, others | {layer: noticed})
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 
-from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.vectors.entity_vectors import ORIGIN, EntityVectors
 
@@ -27,12 +26,8 @@ class AncestorVectors(EntityVectors):
         self, graph: Graph, upwards: Sequence[str], *, dimension: int = 128, seed: int = 0
     ) -> None:
         self.graph, self.dimension = graph, dimension
-        known = graph.relations["id"].to_pylist()
-        strange = [name for name in upwards if name not in known]
-        if strange:
-            remedy = f"choose from {', '.join(known)}"
-            raise BadInput(f"the graph has no relation {strange[0]}", remedy=remedy)
-        up = np.isin(graph.triples.relation, [known.index(name) for name in upwards])
+        leading = [graph.relation(name).index for name in upwards]
+        up = np.isin(graph.triples.relation, leading)
         child, parent = (np.asarray(end)[up] for end in (graph.triples.head, graph.triples.tail))
         random = np.random.default_rng(seed)
         own = random.standard_normal((len(self), dimension), np.float32) * dimension**-0.5
