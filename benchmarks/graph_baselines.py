@@ -1,4 +1,4 @@
-"""Readers of entities to compare a joint model with: text alone, a plain GCN, the graph alone.
+"""Readers of entities to compare a joint model with: fixed vectors, a plain GCN, the graph alone.
 
 See `kgraft.tasks.entity_classes` for what a reader is.
 """
@@ -17,17 +17,17 @@ from kgraft.vectors.graph_attention import GraphAttention
 from kgraft.vectors.surroundings import surroundings
 
 
-class TextAlone(nn.Module):
-    """Vectors of texts as they are."""
+class FixedVectors(nn.Module):
+    """Vectors as they are."""
 
-    def __init__(self, texts: Tensor) -> None:
+    def __init__(self, vectors: Tensor) -> None:
         super().__init__()
-        self._texts = texts
+        self._vectors = vectors
 
     def forward(self, entities: np.ndarray, *, seed: int) -> Tensor:
         """Return the vectors of entities, (n, F)."""
         del seed
-        return self._texts[torch.from_numpy(entities)]
+        return self._vectors[torch.from_numpy(entities)]
 
 
 class PlainGcn(nn.Module):

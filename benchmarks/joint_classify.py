@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from torch import nn
 
-from benchmarks.graph_baselines import GraphAlone, PlainGcn, TextAlone
+from benchmarks.graph_baselines import FixedVectors, GraphAlone, PlainGcn
 from benchmarks.harness import Benchmark, Goal, shared_data
 from benchmarks.joint_wikipedia import SEEDS, Untold, pretrained, untold_types
 from kgraft.joint import JointModel, open_memory
@@ -69,7 +69,7 @@ def _readers(asked: Untold, load: Callable[[], JointModel]) -> dict[str, Callabl
     return {
         "joint": lambda: GraphReader(load(), graph, memory),
         "joint_off": lambda: GraphReader(load(), graph, memory, knowing=False),
-        "text_only": lambda: TextAlone(vectors),
+        "text_only": lambda: FixedVectors(vectors),
         "graph_only": lambda: GraphAlone(graph, size, fan_out),
         "gcn": lambda: PlainGcn(graph, vectors),
     }

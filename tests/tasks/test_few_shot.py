@@ -11,6 +11,7 @@ from tests.joint.conftest import CONFIG
 from kgraft.errors import BadInput
 from kgraft.joint import JointModel, open_memory
 from kgraft.joint import model as joint_model
+from kgraft.tasks import few_shot
 from kgraft.tasks.few_shot import (
     EpisodeSettings,
     EpisodeTrainee,
@@ -104,6 +105,18 @@ def test_with_and_without_knowledge(reader):
     assert on.shape == off.shape == (12, 48)
     assert np.allclose(np.linalg.norm(on, axis=1), 1, atol=1e-5)
     assert not np.allclose(on, off, atol=1e-3)
+
+
+def test_texts_read_together_are_those_read_alone(reader, monkeypatch):
+    read = reader(knowing=False)
+    read.model.eval()
+    rows = np.array([3, 8, 1, 0])
+    monkeypatch.setattr(few_shot, "TOKENS", 24)  # two groups or more
+    with torch.no_grad():
+        together = read(rows, seed=0)
+        alone = torch.cat([read(rows[n : n + 1], seed=0) for n in range(4)])
+    assert torch.allclose(together, alone, atol=1e-5)
+    assert not torch.allclose(together[0], together[1], atol=1e-2)
 
 
 def test_episodes():

@@ -33,6 +33,7 @@ from kgraft.vectors.memory import Memory
 
 _ORDER, _STEP = 0, 1  # what a stream of random numbers is for
 SHARP = 10.0  # how much a cosine counts at first
+TOKENS = 2048  # that are read together, padding included
 NOBODY = -1  # an entity that the graph lacks
 
 
@@ -126,7 +127,15 @@ class RelationReader:
         self.entity = data.entity
 
     def __call__(self, rows: np.ndarray, *, seed: int) -> Tensor:
-        """Return what is read at the two spans of some texts, side by side, (n, 2 F)."""
+        """Return what is read at the two spans of some texts, side by side, (n, 2 F).
+
+        Texts of like length are read together, so that little is padded.
+        """
+        groups = length_batches(self.windows.lengths[rows], TOKENS)
+        read = torch.cat([self._read(rows[group], seed) for group in groups])
+        return read[torch.from_numpy(np.argsort(np.concatenate(groups)))]
+
+    def _read(self, rows: np.ndarray, seed: int) -> Tensor:
         batch = self.windows.batch(rows)
         hidden = self._others(rows[batch.row.numpy()], batch.entity.numpy())
         read = self.model.read(
@@ -142,12 +151,12 @@ class RelationReader:
         return other[:, None]
 
     @torch.no_grad()
-    def all(self, *, tokens: int = 2048) -> np.ndarray:
+    def all(self) -> np.ndarray:
         """Return the vectors of all texts, each of length 1, (N, 2 F)."""
         self.model.eval()
         found = np.zeros((len(self.windows), 2 * self.model.encoder.dimension), np.float32)
-        for number, rows in enumerate(length_batches(self.windows.lengths, tokens)):
-            found[rows] = normalize(self(rows, seed=number), dim=-1).numpy()
+        for number, rows in enumerate(length_batches(self.windows.lengths, TOKENS)):
+            found[rows] = normalize(self._read(rows, number), dim=-1).numpy()
         return found
 
 
