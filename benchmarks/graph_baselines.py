@@ -13,6 +13,8 @@ from torch import Tensor, nn
 
 from kgraft.graph import Graph
 from kgraft.graph.adjacency import expand
+from kgraft.joint import JointModel, open_memory
+from kgraft.tasks.entity_classes import AT_ONCE
 from kgraft.vectors.graph_attention import GraphAttention
 from kgraft.vectors.surroundings import surroundings
 
@@ -28,6 +30,18 @@ class FixedVectors(nn.Module):
         """Return the vectors of entities, (n, F)."""
         del seed
         return self._vectors[torch.from_numpy(entities)]
+
+
+@torch.no_grad()
+def fixed(model: JointModel, graph: Graph, readings: int = 1) -> FixedVectors:
+    """Return what a joint model knows of all entities as it is, the mean of some readings."""
+    model.eval()
+    memory, numbers = open_memory(model, graph), np.arange(len(graph.entities))
+    found = [
+        sum(model.entity_vectors(graph, memory, part, seed=seed) for seed in range(readings))
+        for part in np.array_split(numbers, len(numbers) // AT_ONCE + 1)
+    ]
+    return FixedVectors(torch.cat([torch.as_tensor(part) for part in found]) / readings)
 
 
 class PlainGcn(nn.Module):

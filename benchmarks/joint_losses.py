@@ -6,19 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from benchmarks.graph_baselines import FixedVectors
+from benchmarks.graph_baselines import fixed
 from benchmarks.harness import Benchmark, shared_data
 from benchmarks.joint_wikipedia import SETTINGS, Untold, pretrained, untold_types
 from benchmarks.kept import counted
 from benchmarks.relation_sentences import relation_sentences
-from kgraft.graph import Graph
-from kgraft.joint import JointModel, Weights, open_memory
+from kgraft.joint import JointModel, Weights
 from kgraft.joint.settings import LOSSES
 from kgraft.storage import sha256
-from kgraft.tasks.entity_classes import AT_ONCE, EntitySettings
+from kgraft.tasks.entity_classes import EntitySettings
 from kgraft.tasks.few_shot import RelationTexts, episodes, first_of_each
 from kgraft.tasks.joint_tasks import FineTuning, learn_classes, read_relations
 from kgraft.vectors import Refreshing
@@ -81,17 +78,8 @@ def _figures(
     return dict(zip(("types", "relations"), found.tolist(), strict=True))
 
 
-@torch.no_grad()
-def _vectors(model: JointModel, graph: Graph) -> Tensor:
-    """Return what the graph attention tells of all entities, (E, F)."""
-    model.eval()
-    memory, numbers = open_memory(model, graph), np.arange(len(graph.entities))
-    parts = np.array_split(numbers, len(numbers) // AT_ONCE + 1)
-    return torch.cat([model.entity_vectors(graph, memory, part, seed=0) for part in parts])
-
-
 def _types(model: JointModel, asked: Untold) -> float:
-    reader = FixedVectors(_vectors(model, asked.graph))
+    reader = fixed(model, asked.graph)
     return float(learn_classes(reader, model.encoder.dimension, asked[1:], CLASSES).mean())
 
 
