@@ -38,10 +38,10 @@ def fixed(model: JointModel, graph: Graph, readings: int = 1) -> FixedVectors:
     model.eval()
     memory, numbers = open_memory(model, graph), np.arange(len(graph.entities))
     found = [
-        sum(model.entity_vectors(graph, memory, part, seed=seed) for seed in range(readings))
+        [model.entity_vectors(graph, memory, part, seed=seed) for seed in range(readings)]
         for part in np.array_split(numbers, len(numbers) // AT_ONCE + 1)
     ]
-    return FixedVectors(torch.cat([torch.as_tensor(part) for part in found]) / readings)
+    return FixedVectors(torch.cat([torch.stack(read).mean(0) for read in found]))
 
 
 class PlainGcn(nn.Module):

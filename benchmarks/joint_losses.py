@@ -16,7 +16,7 @@ from kgraft.joint import JointModel, Weights
 from kgraft.joint.settings import LOSSES
 from kgraft.storage import sha256
 from kgraft.tasks.entity_classes import EntitySettings
-from kgraft.tasks.few_shot import RelationTexts, episodes, first_of_each
+from kgraft.tasks.few_shot import RelationTexts, episodes
 from kgraft.tasks.joint_tasks import FineTuning, learn_classes, read_relations
 from kgraft.vectors import Refreshing
 
@@ -42,8 +42,7 @@ def main() -> None:
     if data is None:
         return
     asked = untold_types(data)
-    _, test = relation_sentences(data, asked.graph)
-    test = test.part(first_of_each(test.relation, TEXTS))
+    _, test = relation_sentences(data, asked.graph, TEXTS)
     with Benchmark(
         "joint_losses",
         protocol=PROTOCOL,

@@ -13,7 +13,7 @@ from benchmarks.relation_sentences import relation_sentences
 from kgraft.measure import paired_difference
 from kgraft.storage import sha256
 from kgraft.tasks import STRATEGIES
-from kgraft.tasks.few_shot import EpisodeSettings, episodes, first_of_each
+from kgraft.tasks.few_shot import EpisodeSettings, episodes
 from kgraft.tasks.joint_tasks import FineTuning, fine_tune_relations, hits, read_relations
 from kgraft.tasks.strategies import Strategy
 
@@ -37,8 +37,7 @@ def main() -> None:
     if data is None:
         return
     graph, load = untold_types(data).graph, pretrained(data)
-    learnt, test = relation_sentences(data, graph)
-    test = test.part(first_of_each(test.relation, TEXTS))
+    learnt, test = relation_sentences(data, graph, TEXTS)
 
     def right(way: Strategy, seed: int) -> np.ndarray:
         model = load() if way.pretrained else fresh(graph)

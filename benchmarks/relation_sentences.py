@@ -13,12 +13,16 @@ from benchmarks.harness import WORK
 from kgraft.graph import Graph
 from kgraft.graph.annotated import json_lines
 from kgraft.storage import new_file
-from kgraft.tasks.few_shot import RelationTexts
+from kgraft.tasks.few_shot import RelationTexts, first_of_each
 
 
-def relation_sentences(data: Path, graph: Graph) -> tuple[RelationTexts, RelationTexts]:
-    """Return the sentences to learn from, and those to measure on."""
+def relation_sentences(
+    data: Path, graph: Graph, most: int | None = None
+) -> tuple[RelationTexts, RelationTexts]:
+    """Return the sentences to learn from, and those to measure on: the first of each, or all."""
     test = RelationTexts.read(data / "relations" / "fewrel" / "val_wiki.jsonl", graph)
+    if most is not None:
+        test = test.part(first_of_each(test.relation, most))
     return RelationTexts.read(_learnt(data), graph), test
 
 
