@@ -15,7 +15,7 @@ from kgraft.storage import sha256
 from kgraft.tasks.few_shot import EpisodeSettings, episodes
 from kgraft.tasks.joint_tasks import FineTuning, fine_tune_relations, hits, read_relations
 
-SETTINGS = EpisodeSettings(steps=400, language_rate=2e-4)
+SETTINGS = EpisodeSettings(steps=800, validate_every=200)
 ASKED = {"5_way_1_shot": (5, 1), "5_way_5_shot": (5, 5), "10_way_1_shot": (10, 1)}
 EPISODES = 10_000
 PROTOCOL = """

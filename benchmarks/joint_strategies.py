@@ -17,7 +17,7 @@ from kgraft.tasks.few_shot import EpisodeSettings, episodes
 from kgraft.tasks.joint_tasks import FineTuning, fine_tune_relations, hits, read_relations
 from kgraft.tasks.strategies import Strategy
 
-SETTINGS = EpisodeSettings(steps=40, validate_every=40, lower=False, language_rate=2e-4)
+SETTINGS = EpisodeSettings(steps=40, validate_every=40, lower=False)
 TEXTS = 100  # of each relation
 ASKED = 10_000
 PROTOCOL = """

@@ -1,7 +1,8 @@
 """FewRel: sentences of 64 relations to learn from, and of 16 others to measure on.
 
 Those to learn from tell no ids of entities: they are looked up by their names. Sentences of Wiki80,
-of the same 64 relations and with ids, are added to them.
+of the same 64 relations and with ids, stand before them: the first of each relation, by which is
+chosen, are then like those to measure on.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ def relation_sentences(
 
 def _learnt(data: Path) -> Path:
     """Return a file of all that may be learnt from, with the relations by their names."""
-    path, folder = WORK / "relation_sentences.jsonl", data / "relations"
+    path, folder = WORK / "sentences_to_learn.jsonl", data / "relations"
     if path.exists():
         return path
     lines = [line for _, line in json_lines(folder / "fewrel" / "val_wiki.jsonl")]
     apart = {json.loads(line)["name"] for line in lines}
     with new_file(path) as partial, partial.open("w", encoding="utf-8") as file:
-        for source in ("fewrel/train_wiki.jsonl.gz", "wiki80/all.jsonl.gz"):
+        for source in ("wiki80/all.jsonl.gz", "fewrel/train_wiki.jsonl.gz"):
             for _, line in json_lines(folder / source):
                 told = json.loads(line)
                 told["relation"] = told.get("name", told["relation"])

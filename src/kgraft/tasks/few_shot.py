@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from kgraft.errors import BadInput
@@ -32,7 +32,6 @@ from kgraft.training.seeds import seeded
 from kgraft.vectors.memory import Memory
 
 _ORDER, _STEP = 0, 1  # what a stream of random numbers is for
-SHARP = 10.0  # how much a cosine counts at first
 TOKENS = 2048  # that are read together, padding included
 NOBODY = -1  # an entity that the graph lacks
 
@@ -208,8 +207,9 @@ class EpisodeSettings:
     patience: int = 3
     ways: int = 16  # relations of a step
     texts: int = 3  # of each
+    sharp: float = 20.0  # how much a cosine counts
     lower: bool = True  # whether LM1 learns too
-    language_rate: float = 5e-5
+    language_rate: float = 2e-4
     knowledge_rate: float = 5e-4
     ways_asked: int = 5  # of the questions that decide when to stop
     asked: int = 2000
@@ -229,19 +229,13 @@ class EpisodeTrainee(JointLearner):
     ) -> None:  # fmt: skip
         self.reader, self.learnt, self.valid, self.asked = reader, learnt, valid, asked
         self.settings, model = settings, reader.model
-        self.sharp = nn.Parameter(torch.tensor(SHARP))
         self.steps = settings.steps
-        module = nn.ModuleDict({"model": model})
-        module.register_parameter("sharp", self.sharp)
         groups = [
-            (
-                settings.language_rate,
-                [*language_parameters(model, lower=settings.lower), self.sharp],
-            ),
+            (settings.language_rate, language_parameters(model, lower=settings.lower)),
             (settings.knowledge_rate, model.knowledge.parameters()),
         ]
         super().__init__(
-            module, groups, seed=settings.seed, beside=beside, rate=settings.knowledge_rate
+            model, groups, seed=settings.seed, beside=beside, rate=settings.knowledge_rate
         )
         rows = [np.flatnonzero(learnt.relation == n) for n in np.unique(learnt.relation)]
         self.rows = [held for held in rows if len(held) >= settings.texts]
@@ -264,7 +258,8 @@ class EpisodeTrainee(JointLearner):
         seed = torch_stream(self.settings.seed, _STEP, place).initial_seed()
         with seeded(seed):
             vectors = self.reader(batch.ravel(), seed=seed % (1 << 31))
-            loss = prototype_loss(normalize(vectors, dim=-1).view(*batch.shape, -1), self.sharp)
+            vectors = normalize(vectors, dim=-1).view(*batch.shape, -1)
+            loss = prototype_loss(vectors, self.settings.sharp)
         return self.move(loss, place)
 
     def validate(self) -> dict[str, float]:
@@ -275,7 +270,7 @@ class EpisodeTrainee(JointLearner):
         return {"accuracy": float(right.mean())}
 
 
-def prototype_loss(vectors: Tensor, sharp: Tensor) -> Tensor:
+def prototype_loss(vectors: Tensor, sharp: float) -> Tensor:
     """Return the loss of telling each text's relation by the others, (ways, texts, D) of length 1.
 
     The prototype of a text's own relation is made without the text.
