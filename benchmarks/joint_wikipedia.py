@@ -20,7 +20,14 @@ from benchmarks.harness import WORK
 from benchmarks.kept import same
 from benchmarks.linked_wikipedia import read_articles
 from kgraft.graph import Graph
-from kgraft.joint import JointModel, PretrainSettings, begin_alike, load_joint, pretrain
+from kgraft.joint import (
+    JointConfig,
+    JointModel,
+    PretrainSettings,
+    begin_alike,
+    load_joint,
+    pretrain,
+)
 from kgraft.joint.saving import read_facts
 from kgraft.tasks.entity_classes import EntityClasses
 from kgraft.text import Encoder
@@ -66,9 +73,9 @@ def _no_instances(ids: set[str], triples: Table) -> Table:
     return [row for row in triples if row[0] not in ids or row[1] != INSTANCE_OF]
 
 
-def fresh(graph: Graph) -> JointModel:
+def fresh(graph: Graph, config: JointConfig | None = None) -> JointModel:
     """Return a model that has learnt nothing of any graph."""
-    model = JointModel(Encoder.load(max_length=128))
+    model = JointModel(Encoder.load(max_length=128), config)
     begin_alike(model, graph)
     return model
 

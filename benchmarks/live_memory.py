@@ -21,6 +21,7 @@ class LiveMemory(Memory):
         super().__init__(folder, **counts, size=language.encoder.dimension)
         self.descriptions = Descriptions(graph, language)
         self.version = 1 << 30  # always as new as a schedule asks for
+        self._relations: Tensor | None = None
 
     def take(self, entities: Tensor) -> Tensor:
         """Return the vectors of entities (…) as (…, F); zeros below 0."""
@@ -31,6 +32,15 @@ class LiveMemory(Memory):
 
     @property
     def relations(self) -> Tensor:
-        """The vectors of all relations, (R, F)."""
-        rows = np.arange(self.counts["relations"])
-        return self.descriptions.vectors(*self.descriptions.said("relations", rows))
+        """The vectors of all relations, (R, F), read once a step: until gradients come back."""
+        if self._relations is None:
+            rows = np.arange(self.counts["relations"])
+            read = self.descriptions.vectors(*self.descriptions.said("relations", rows))
+            if not read.requires_grad:
+                return read
+            read.register_hook(self._forget)
+            self._relations = read
+        return self._relations
+
+    def _forget(self, _: Tensor) -> None:
+        self._relations = None
