@@ -38,7 +38,7 @@ class LiveMemory(Memory):
             read = self.descriptions.vectors(*self.descriptions.said("relations", rows))
             if not read.requires_grad:
                 return read
-            read.register_hook(self._forget)
+            read.register_hook(self._forget)  # type: ignore[no-untyped-call]
             self._relations = read
         return self._relations
 
