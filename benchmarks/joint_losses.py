@@ -11,7 +11,7 @@ from benchmarks.graph_baselines import fixed
 from benchmarks.harness import Benchmark, shared_data
 from benchmarks.joint_wikipedia import SETTINGS, Untold, pretrained, untold_types
 from benchmarks.kept import counted
-from benchmarks.relation_sentences import relation_sentences
+from benchmarks.relation_sentences import to_measure
 from kgraft.joint import JointModel, Weights
 from kgraft.joint.settings import LOSSES
 from kgraft.storage import sha256
@@ -42,7 +42,7 @@ def main() -> None:
     if data is None:
         return
     asked = untold_types(data)
-    _, test = relation_sentences(data, asked.graph, TEXTS)
+    test = to_measure(data, asked.graph, TEXTS)
     with Benchmark(
         "joint_losses",
         protocol=PROTOCOL,

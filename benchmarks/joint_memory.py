@@ -41,9 +41,9 @@ FAN_OUTS = {"speedup": DEFAULT, "speedup_wide": WIDE}
 PROTOCOL = """
 A step of joint pre-training on graphs/wikidata and linked Wikipedia (by default: 2,048 tokens, 64
 walks, all four losses) that reads the descriptions of all entities in the sampled neighbourhoods
-of two hops, of the candidates of masked entities and of all relations, each of them once and with
-gradients, over the same step with the memory, to whose time that of a refresh of all 110,992
-entities is added, spread over the 500 steps of the schedule's last interval. speedup: with
+of two hops, of the candidates of masked entities and of all relations, none of them twice for one
+loss and with gradients, over the same step with the memory, to whose time that of a refresh of all
+110,992 entities is added, spread over the 500 steps of the schedule's last interval. speedup: with
 neighbourhoods of 8 then 4 edges, the default; speedup_wide: of 25 then 10, as GraphSAGE has them.
 Two threads; five batches, each by both. Quality: 60 steps of 512 tokens and 8 walks with either,
 the memory refreshed by the schedule (10, 10, 10, 20, …); masked-entity accuracy in 15 other

@@ -20,11 +20,14 @@ from kgraft.tasks.few_shot import RelationTexts, first_of_each
 def relation_sentences(
     data: Path, graph: Graph, most: int | None = None
 ) -> tuple[RelationTexts, RelationTexts]:
-    """Return the sentences to learn from, and those to measure on: the first of each, or all."""
+    """Return the sentences to learn from, and those to measure on."""
+    return RelationTexts.read(_learnt(data), graph), to_measure(data, graph, most)
+
+
+def to_measure(data: Path, graph: Graph, most: int | None = None) -> RelationTexts:
+    """Return the sentences to measure on: the first of each relation, or all."""
     test = RelationTexts.read(data / "relations" / "fewrel" / "val_wiki.jsonl", graph)
-    if most is not None:
-        test = test.part(first_of_each(test.relation, most))
-    return RelationTexts.read(_learnt(data), graph), test
+    return test if most is None else test.part(first_of_each(test.relation, most))
 
 
 def _learnt(data: Path) -> Path:
