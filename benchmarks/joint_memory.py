@@ -94,25 +94,24 @@ def windows(data: Path, graph: Graph) -> tuple[LinkedWindows, LinkedWindows]:
 
 def _speed(run: Benchmark, graph: Graph, texts: LinkedWindows, folder: Path) -> None:
     """Record how much longer a step takes without the memory, by what is looked at of the graph."""
-    refreshed = []
+    refreshed = None
     for name, fan_out in FAN_OUTS.items():
         remembering, live = (
             _trainee(graph, texts, folder / "timed", TIMED, live=live, fan_out=fan_out)
             for live in (False, True)
         )
         read = Descriptions(graph, remembering.model.language).read
-        refreshed.append(seconds(partial(remembering.memory.refresh, read)))
+        spent = seconds(partial(remembering.memory.refresh, read))
+        refreshed = refreshed or spent  # later ones find what the first has read
         first, *others = remembering.batches(0)[: 1 + BATCHES]
         remembering.step(first, 0)
-        with_memory, without = [], []
+        ratios = []
         for batch in others:  # by both, one after the other
             turns = [seconds(partial(remembering.step, batch, 0)) for _ in range(REPEATS)]
-            with_memory.append(statistics.median(turns))
-            without.append(seconds(partial(live.step, batch, 0)))
-            print(name, refreshed, with_memory[-1], without[-1], flush=True)
-        spread = refreshed[0] / Refreshing().most  # later ones find what the first has read
-        whole = [step + spread for step in with_memory]
-        run.figure(name, [b / a for a, b in zip(whole, without, strict=True)])
+            remembered, without = statistics.median(turns), seconds(partial(live.step, batch, 0))
+            print(name, refreshed, remembered, without, flush=True)
+            ratios.append(without / (remembered + refreshed / Refreshing().most))
+        run.figure(name, ratios)
 
 
 def accuracy(
