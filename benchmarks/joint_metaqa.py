@@ -14,7 +14,8 @@ from benchmarks.movie_questions import HOPS, movies, questions, together
 from kgraft.joint import JointModel
 from kgraft.measure import paired_difference
 from kgraft.storage import sha256
-from kgraft.tasks.graph_questions import Questions, QuestionSettings
+from kgraft.tasks.graph_answers import QuestionSettings
+from kgraft.tasks.graph_questions import Questions
 from kgraft.tasks.joint_tasks import FineTuning, fine_tune_questions, hits
 
 SETTINGS = QuestionSettings(epochs=1, batch=32)

@@ -21,7 +21,7 @@ from kgraft.joint import JointModel, open_memory
 from kgraft.measure import paired_difference
 from kgraft.storage import sha256
 from kgraft.tasks.entity_classes import EntityClasses, EntitySettings, GraphReader
-from kgraft.tasks.graph_questions import QuestionSettings
+from kgraft.tasks.graph_answers import QuestionSettings
 from kgraft.tasks.joint_tasks import hits, learn_classes
 
 Side = tuple[Callable[[], JointModel], object]

@@ -5,6 +5,7 @@ import json
 import pytest
 from tests.graft.conftest import graph, host_folder  # noqa: F401
 from tests.joint.conftest import marked
+from tests.tasks.asked import write_questions
 from typer.testing import CliRunner
 
 from kgraft.cli import app
@@ -80,3 +81,34 @@ def test_a_task_that_is_none(folder, graph):  # noqa: F811
     assert "no task is called sorcery" in done.stderr
     done = run("eval", "questions", "--model", folder / "model", "--graph", graph.folder, code=2)
     assert "questions needs data" in done.stderr
+
+
+def test_questions_are_learnt_and_answered(folder, graph):  # noqa: F811
+    for name in ("train", "dev"):
+        write_questions(folder / f"{name}.jsonl")
+    out = folder / "answerer"
+    done = run("train", "-m", folder / "model", "-g", graph.folder, "--data", folder, "--out", out,
+               "--hops", 2, "--epochs", 1)  # fmt: skip
+    assert "9 questions, 9 to choose by; seed 0" in done.stderr
+    assert "kgraft joint answer" in done.stdout
+    asked = ("answer", "what is Berlin the capital of", "-m", out, "-g", graph.folder, "-n", 2)
+    (told,) = json.loads(run(*asked, "--json").stdout)
+    assert told["about"] == {"id": "berlin", "label": "Berlin"}
+    assert 1 <= len(told["answers"]) <= 2
+    for answer in told["answers"]:
+        assert "Berlin" in answer["path"][0]
+        assert 0 < answer["share"] <= 1
+    shown = run(*asked).stdout
+    assert "about Berlin berlin" in shown
+    assert " — ".join(told["answers"][0]["path"][0]) in shown
+    (told,) = json.loads(run(*asked, "--json", "--about", "germany").stdout)
+    assert told["about"]["id"] == "germany"
+
+
+def test_what_cannot_be_answered(folder, graph):  # noqa: F811
+    done = run("answer", "who", "-m", folder / "model", "-g", graph.folder, code=2)
+    assert "no answerer at" in done.stderr
+    done = run("answer", " ", "-m", folder / "model", "-g", graph.folder, code=2)
+    assert "a question is empty" in done.stderr
+    done = run("train", "-m", folder / "nothing", "-g", graph.folder, "--data", folder, code=2)
+    assert "no joint model at" in done.stderr

@@ -6,8 +6,8 @@ import pytest
 import torch
 from tests.embed.tiny import build, desk_triples
 from tests.joint.conftest import CONFIG
+from tests.tasks.asked import write_questions
 from tests.tasks.test_few_shot import line
-from tests.tasks.test_graph_questions import ASKED
 
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
@@ -16,7 +16,7 @@ from kgraft.joint.graph_losses import GraphLosses
 from kgraft.tasks import compare_strategies, evaluate_joint, joint_tasks
 from kgraft.tasks.entity_classes import EntitySettings
 from kgraft.tasks.few_shot import EpisodeSettings
-from kgraft.tasks.graph_questions import QuestionSettings
+from kgraft.tasks.graph_answers import QuestionSettings
 from kgraft.tasks.joint_learner import JointLearner
 from kgraft.tasks.link_prediction import PredictionSettings
 from kgraft.text import Encoder
@@ -109,11 +109,6 @@ def test_what_is_asked_beside_the_task_is_learnt_with_it(load, graph, tmp_path):
 
 def test_questions(load, graph, tmp_path):
     for name in ("train", "dev", "test"):
-        with (tmp_path / f"{name}.jsonl").open("w") as file:
-            for text, topic, answers in ASKED:
-                start = text.index(topic)
-                mention = {"start": start, "end": start + len(topic), "label": topic}
-                told = {"text": text, "mentions": [mention], "answers": answers}
-                file.write(json.dumps(told) + "\n")
+        write_questions(tmp_path / f"{name}.jsonl")
     found = evaluate_joint("questions", load, graph, tmp_path)
     assert 0 <= found.off <= 1

@@ -147,7 +147,12 @@ def _check(mention: dict[str, Any]) -> None:
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file, plain or .gz, with their numbers; empty ones are left out."""
+    """Yield the lines of a file, plain or .gz, with their numbers; empty ones are left out.
+
+    Where there is no such file, one of the same name with .gz does.
+    """
+    zipped = path.with_name(f"{path.name}.gz")
+    path = zipped if zipped.is_file() and not path.is_file() else path
     if not path.is_file():
         raise NotFound(f"no file {path}; give JSON Lines")
     opener = gzip.open if path.suffix == ".gz" else open

@@ -13,6 +13,7 @@ from kgraft.graph import Graph
 from kgraft.joint.descriptions import Descriptions
 from kgraft.joint.model import JointModel
 from kgraft.progress import Progress
+from kgraft.text.layers import layers_of
 from kgraft.vectors.memory import Memory, Part, Read
 from kgraft.vectors.store import VectorStore, cache_folder
 from kgraft.vectors.text_vectors import text_keys
@@ -58,10 +59,16 @@ def _cache() -> Path:
 
 
 def digest(descriptions: Descriptions) -> str:
-    """Return a name for what makes first vectors: the encoder, its cut, and what is read."""
+    """Return a name for what makes first vectors: the lower half of the encoder, and what it reads.
+
+    The upper half may learn on: what was read stays.
+    """
     told = (descriptions.fields, descriptions.encoder.max_length, descriptions.language.cut)
     found = hashlib.sha256(repr(told).encode())
-    for name, tensor in sorted(descriptions.encoder.model.state_dict().items()):
-        found.update(name.encode())
-        found.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+    host = descriptions.encoder.model
+    upper = {id(held) for held in layers_of(host)[descriptions.language.cut :].parameters()}
+    for name, tensor in sorted(host.state_dict(keep_vars=True).items()):
+        if id(tensor) not in upper:
+            bits = tensor.detach().cpu().contiguous().flatten().view(torch.uint8)
+            found.update(name.encode() + bits.numpy().tobytes())
     return found.hexdigest()[:16]

@@ -8,16 +8,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load_file
 from torch import nn
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.joint.heads import Heads
 from kgraft.joint.model import JointModel
 from kgraft.joint.settings import config_of
-from kgraft.storage import Kind, new_file
+from kgraft.storage import Kind, new_file, sha256
 from kgraft.text import Encoder
-from kgraft.vectors.tensors import UNREADABLE, write_tensors
+from kgraft.vectors.tensors import load_tensors, write_tensors
 
 FORMAT = 1
 CONFIG, WEIGHTS, HEADS, ENCODER = "joint.json", "joint.safetensors", "heads.safetensors", "encoder"
@@ -45,11 +44,7 @@ def load_joint(folder: str | Path, *, device: str | None = None) -> JointModel:
     told = read_facts(folder)
     encoder = Encoder.load(folder / ENCODER, device=device, max_length=told["max_length"])
     model = JointModel(encoder, config_of(told))
-    try:
-        _own(model).load_state_dict(load_file(folder / WEIGHTS))
-    except (*UNREADABLE, RuntimeError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise BadInput(f"cannot be read ({reason})", file=str(folder / WEIGHTS)) from error
+    load_tensors(_own(model), folder / WEIGHTS)
     return model.eval()
 
 
@@ -68,6 +63,14 @@ def read_facts(folder: Path) -> dict[str, Any]:
         said = f"is a joint model of format {told.get('format')}"
         raise BadInput(said, file=str(folder), remedy="update kgraft")
     return told
+
+
+def weights_digest(folder: str | Path) -> str:
+    """Return a name for what a joint model has learnt: another one has another."""
+    path = Path(folder) / WEIGHTS
+    if not path.is_file():
+        raise NotFound(f"no joint model at {folder}; {WEIGHTS} is missing")
+    return sha256(path)[:16]
 
 
 def _own(model: JointModel) -> nn.ModuleDict:

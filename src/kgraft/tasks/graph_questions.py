@@ -1,41 +1,19 @@
-"""Questions over a graph: which entities around a question's topic answer it, and by which path.
-
-From the topic one walks along relations that the question asks for, step by step. With a_t what has
-arrived after t steps (see `graph_walks`), and g how much each number of steps is asked for,
-
-    score(e) = log Σ_t g_t a_t(e) + q · W E_e              over the entities around the topic
-
-where E is the memory of the joint model, and q, g and what each step asks for come from its reading
-of the question. Without knowledge there is nothing to walk on: q · W E_e ranks all entities.
-"""
+"""Questions over a graph: each is about an entity, and other entities answer it."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
 from kgraft.errors import BadInput
-from kgraft.graph import Graph
+from kgraft.graph import Entity, Graph
 from kgraft.graph.annotated import Annotated, json_lines
-from kgraft.joint import JointModel, LinkedBatch, LinkedWindows
-from kgraft.joint.graph_losses import GraphLosses
-from kgraft.tasks.graph_walks import Fact, Reached, Walk, everywhere
-from kgraft.tasks.joint_learner import JointLearner, language_parameters
-from kgraft.text import length_batches
-from kgraft.training import torch_stream
-from kgraft.training.seeds import seeded, shuffled
-from kgraft.vectors.graph_attention import softmax_by
-from kgraft.vectors.memory import Memory
-
-_ORDER, _STEP = 0, 1  # what a stream of random numbers is for
-LEAST = 1e-9  # of a walk, so that its logarithm is finite
+from kgraft.link import Linker
 
 
 @dataclass(frozen=True)
@@ -53,19 +31,18 @@ class Questions:
 
     @classmethod
     def read(cls, path: Path, graph: Graph) -> Questions:
-        """Read JSON Lines of `text`, `mentions` and `answers`, entities told by their labels.
+        """Read JSON Lines of `text`, `mentions` and `answers`, entities told by label or by id.
 
         Questions about something that the graph lacks are left out.
         """
-        labels = graph.entities["label"].to_pylist()
-        number = {label: n for n, label in reversed(list(enumerate(labels))) if label}
+        numbers = _numbers(graph)
         texts, rows, answers = [], [], []
         for line_number, line in json_lines(path):
             try:
                 told = json.loads(line)
                 mention = told["mentions"][0]
-                topic = number.get(mention["label"])
-                found = [number[name] for name in told["answers"] if name in number]
+                topic = numbers.get(mention["label"] if "label" in mention else mention["entity"])
+                found = [numbers[name] for name in told["answers"] if name in numbers]
                 start, end, text = int(mention["start"]), int(mention["end"]), str(told["text"])
             except (ValueError, LookupError, TypeError) as error:
                 reason = f"no question ({type(error).__name__}: {error})"
@@ -79,193 +56,50 @@ class Questions:
         topics, starts, ends = np.array(rows, np.int64).T
         return cls(texts, topics, starts, ends, answers)
 
+    @classmethod
+    def asked(cls, texts: Sequence[str], linker: Linker, about: Entity | None = None) -> Questions:
+        """Find what questions of people are about: the likeliest link of each, unless it is told.
+
+        An entity that is told need not be named in the question.
+        """
+        rows = []
+        for text, links in zip(texts, linker.link(texts), strict=True):
+            if about is not None:
+                links = [link for link in links if link.entity.index == about.index]
+                rows.append((about.index, *((links[0].start, links[0].end) if links else (0, 0))))
+            elif links:
+                best = max(links, key=lambda link: link.score)
+                rows.append((best.entity.index, best.start, best.end))
+            else:
+                said = f"no entity of the graph is found in {text!r}"
+                raise BadInput(said, remedy="say what the question is about: --about NAME")
+        nothing = [np.zeros(0, np.int64) for _ in texts]
+        topics, starts, ends = np.array(rows, np.int64).reshape(-1, 3).T
+        return cls(list(texts), topics, starts, ends, nothing)
+
     def part(self, rows: np.ndarray) -> Questions:
         """Return some of the questions."""
         texts, answers = ([held[n] for n in rows.tolist()] for held in (self.texts, self.answers))
         return Questions(texts, self.topic[rows], self.start[rows], self.end[rows], answers)
+
+    def digest(self) -> str:
+        """Return a name for the questions and their answers: other ones have another."""
+        found = hashlib.sha256(self.annotated().digest().encode())
+        for answers in self.answers:
+            found.update(answers.tobytes() + b";")
+        return found.hexdigest()[:16]
 
     def annotated(self) -> Annotated:
         """Return the topics as mentions."""
         return Annotated(self.texts, np.arange(len(self)), self.start, self.end, self.topic)
 
 
-class Walker(nn.Module):
-    """What a joint model's reading of a question asks for."""
+def _numbers(graph: Graph) -> dict[str, int]:
+    """Return the number of each entity by its label, and by its id where that is no label.
 
-    def __init__(self, size: int, hops: int) -> None:
-        super().__init__()
-        self.steps = nn.Parameter(torch.randn(hops, size) * size**-0.5)  # what each step looks for
-        self.key, self.value = nn.Linear(size, size), nn.Linear(size, size)
-        self.relation, self.turned = nn.Linear(size, size), nn.Linear(size, size)
-        self.many, self.fit = nn.Linear(size, hops), nn.Linear(size, size)
-        self.entity = nn.Linear(size, size, bias=False)
-
-    def asked(self, read: Tensor, mask: Tensor, relations: Tensor) -> tuple[Tensor, Tensor]:
-        """Return p (hops, B, 2 R) and g (hops, B), of what was read (B, L, F)."""
-        looked = torch.einsum("hf,blf->bhl", self.steps, self.key(read)) * read.shape[-1] ** -0.5
-        weights = looked.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
-        wanted = weights @ self.value(read)  # (B, hops, F)
-        known = torch.cat([self.relation(relations), self.turned(relations)])  # (2 R, F)
-        scores = torch.einsum("bhf,rf->hbr", wanted, known) * read.shape[-1] ** -0.5
-        return scores.softmax(-1), self.many(read[:, 0]).softmax(-1).T
-
-    def fits(self, read: Tensor, entities: Tensor) -> Tensor:
-        """Return q · W E (N, B), of entities (N, F)."""
-        wanted = self.fit(read[:, 0]) @ self.entity.weight  # W turned to the question: few rows
-        return entities @ wanted.T * read.shape[-1] ** -0.5
-
-
-@dataclass(frozen=True)
-class QuestionSettings:
-    """How questions over a graph are learnt to be answered."""
-
-    hops: int = 3
-    epochs: int = 3
-    patience: int = 2
-    batch: int = 64  # questions
-    most: int = 256  # entities of a question from which the next step goes on
-    lower: bool = False  # whether LM1 learns too
-    language_rate: float = 1e-4
-    walker_rate: float = 1e-3
-    seed: int = 0
-
-
-class Answerer(nn.Module):
-    """A joint model and a walker on a graph."""
-
-    def __init__(
-        self,
-        model: JointModel,
-        graph: Graph,
-        memory: Memory,
-        settings: QuestionSettings,
-        *,
-        knowing: bool = True,
-    ) -> None:
-        super().__init__()
-        self.model, self.graph, self.memory, self.knowing = model, graph, memory, knowing
-        self.settings = settings
-        with seeded(settings.seed):
-            self.walker = Walker(model.encoder.dimension, settings.hops)
-        self.entities = torch.from_numpy(np.array(memory.held("entities"), np.float32))
-        self.relations = memory.relations
-
-    def windows(self, asked: Questions) -> LinkedWindows:
-        """Make questions ready, a window each: of one that is too long the first counts."""
-        windows = self.model.encoder.windows(asked.texts).firsts()
-        return LinkedWindows.of(windows, asked.annotated())
-
-    def forward(
-        self, batch: LinkedBatch, topic: np.ndarray, *, seed: int
-    ) -> tuple[Reached, Walk | None]:
-        """Return the scores of entities for each question, and the walk that found them, if any.
-
-        The topic is no answer.
-        """
-        read = self.model.read(batch, self.graph, self.memory, seed=seed, knowing=self.knowing)
-        if not self.knowing:
-            found = everywhere(self.walker.fits(read, self.entities).T)
-            return found.where(found.entity != topic[found.question]), None
-        asked, many = self.walker.asked(read, batch.mask, self.relations)
-        walk = Walk.of(topic, asked, many, self.graph.adjacency, self.settings.most)
-        around = walk.total()
-        distinct, place = np.unique(around.entity, return_inverse=True)
-        fits = self.walker.fits(read, self.entities[torch.from_numpy(distinct)])
-        fit = fits[torch.from_numpy(place), torch.from_numpy(around.question)]
-        return around._replace(mass=(around.mass + LEAST).log() + fit), walk
-
-
-class Answer(NamedTuple):
-    """An entity that may answer a question, and the facts that lead there from its topic."""
-
-    entity: int
-    likely: float  # among all that is around
-    path: list[Fact]  # none without knowledge
-
-
-class QuestionTrainee(JointLearner):
-    """An answerer in training; see `kgraft.training.Trainee`."""
-
-    def __init__(
-        self, answerer: Answerer, learnt: Questions, valid: Questions, settings: QuestionSettings,
-        *, beside: GraphLosses | None = None,
-    ) -> None:  # fmt: skip
-        self.answerer, self.settings = answerer, settings
-        kept = np.array([len(found) > 0 for found in learnt.answers])
-        if not kept.any():
-            said = "no question to learn from has an answer in the graph"
-            raise BadInput(said, remedy="give questions about this graph")
-        self.learnt, self.valid = learnt.part(np.flatnonzero(kept)), valid
-        self.windows, self.asked = answerer.windows(self.learnt), answerer.windows(valid)
-        model = answerer.model
-        groups = [
-            (settings.language_rate, language_parameters(model, lower=settings.lower)),
-            (settings.walker_rate, [*model.knowledge.parameters(), *answerer.walker.parameters()]),
-        ]
-        super().__init__(
-            answerer, groups, seed=settings.seed, beside=beside, rate=settings.walker_rate
-        )
-        self.steps = settings.epochs * len(self.batches(0))
-
-    def batches(self, epoch: int) -> list[np.ndarray]:
-        """Return the questions of an epoch, in random order."""
-        return shuffled(len(self.learnt), self.settings.batch, self.settings.seed, _ORDER, epoch)
-
-    def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
-        """Move the parameters once."""
-        self.module.train()
-        seed = torch_stream(self.settings.seed, _STEP, place).initial_seed()
-        with seeded(seed):
-            topic = self.learnt.topic[batch]
-            scores, _ = self.answerer(self.windows.batch(batch), topic, seed=seed % (1 << 31))
-        loss = answer_loss(scores, [self.learnt.answers[n] for n in batch])
-        return self.move(loss, place)
-
-    def validate(self) -> dict[str, float]:
-        """Return how often the best entity answers the question."""
-        return {"hits": float(self.right(self.valid, self.asked).mean())}
-
-    @torch.no_grad()
-    def right(self, asked: Questions, windows: LinkedWindows | None = None) -> np.ndarray:
-        """Return which questions the best entity answers, (N,)."""
-        self.module.eval()
-        windows = windows or self.answerer.windows(asked)
-        right = np.zeros(len(asked), bool)
-        for rows, scores, _ in self._read(asked, windows):
-            best = scores.best(len(rows)).tolist()
-            right[rows] = [e in asked.answers[n] for e, n in zip(best, rows.tolist(), strict=True)]
-        return right
-
-    @torch.no_grad()
-    def answers(self, asked: Questions, most: int = 3) -> list[list[Answer]]:
-        """Return the likeliest answers of each question, with the paths that lead there."""
-        self.module.eval()
-        found: list[list[Answer]] = [[] for _ in range(len(asked))]
-        adjacency = self.answerer.graph.adjacency
-        for rows, scores, walk in self._read(asked, self.answerer.windows(asked)):
-            likely = softmax_by(scores.mass, torch.from_numpy(scores.question), len(rows))
-            some = scores._replace(mass=likely).highest(most)
-            for place in np.lexsort((-some.mass.numpy(), some.question)).tolist():
-                question, entity = int(some.question[place]), int(some.entity[place])
-                path = walk.path(question, entity, adjacency) if walk else []
-                found[rows[question]].append(Answer(entity, float(some.mass[place]), path))
-        return found
-
-    def _read(
-        self, asked: Questions, windows: LinkedWindows
-    ) -> Iterator[tuple[np.ndarray, Reached, Walk | None]]:
-        """Yield numbers of questions that are answered together, their scores and walks."""
-        tokens = self.settings.batch * int(windows.lengths.max())
-        for rows in length_batches(windows.lengths, tokens):
-            scores, walk = self.answerer(windows.batch(rows), asked.topic[rows], seed=0)
-            yield rows, scores, walk
-
-
-def answer_loss(scores: Reached, answers: list[np.ndarray]) -> Tensor:
-    """Return the mean of -log of how likely an answer is, of the questions that reach one."""
-    right = scores.among(answers)
-    group = torch.from_numpy(scores.question)
-    likely = softmax_by(scores.mass, group, len(answers)) * torch.from_numpy(right)
-    total = likely.new_zeros(len(answers)).index_add(0, group, likely)
-    reached = torch.from_numpy(np.isin(np.arange(len(answers)), scores.question[right]))
-    return -total[reached].clamp_min(LEAST).log().sum() / max(int(reached.sum()), 1)
+    Of entities with the same label it is that of the first.
+    """
+    ids, labels = (graph.entities[name].to_pylist() for name in ("id", "label"))
+    found = {name: number for number, name in enumerate(ids)}
+    found.update((label, n) for n, label in reversed(list(enumerate(labels))) if label)
+    return found

@@ -35,8 +35,10 @@ from kgraft.tasks.few_shot import (
     episodes,
     first_of_each,
 )
-from kgraft.tasks.graph_questions import Answerer, Questions, QuestionSettings, QuestionTrainee
+from kgraft.tasks.graph_answers import Answerer, QuestionSettings
+from kgraft.tasks.graph_questions import Questions
 from kgraft.tasks.link_prediction import PredictionSettings, PredictionTrainee
+from kgraft.tasks.question_trainee import QuestionTrainee
 from kgraft.training import Schedule, train_in_passing
 from kgraft.vectors.memory import Memory
 
@@ -225,14 +227,24 @@ def fine_tune_questions(
     learnt: Questions,
     valid: Questions,
     settings: QuestionSettings | None = None,
-) -> QuestionTrainee:
+) -> Answerer:
     """Fine-tune a joint model on questions, and return what answers others."""
+    trainee, schedule = questions_to_learn(tuning, learnt, valid, settings)
+    train_in_passing(trainee, schedule, progress=tuning.progress)
+    return trainee.answerer
+
+
+def questions_to_learn(
+    tuning: FineTuning,
+    learnt: Questions,
+    valid: Questions,
+    settings: QuestionSettings | None = None,
+) -> tuple[QuestionTrainee, Schedule]:
+    """Return a joint model that is ready to be fine-tuned on questions, and for how long."""
     chosen = replace(settings or QuestionSettings(), seed=tuning.seed)
     answerer = Answerer(tuning.model, tuning.graph, tuning.memory, chosen, knowing=tuning.knowing)
     trainee = QuestionTrainee(answerer, learnt, valid, chosen, beside=tuning.losses)
-    schedule = Schedule(epochs=chosen.epochs, watch="hits", patience=chosen.patience)
-    train_in_passing(trainee, schedule, progress=tuning.progress)
-    return trainee
+    return trainee, Schedule(epochs=chosen.epochs, watch="hits", patience=chosen.patience)
 
 
 Task = Callable[[FineTuning, Path | None], np.ndarray]

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
+from torch import nn
+
+from kgraft.errors import BadInput
 
 _NAMES = {torch.float32: "F32", torch.int64: "I64", torch.int8: "I8", torch.uint8: "U8"}
 UNREADABLE = (OSError, SafetensorError, ValueError)
@@ -31,6 +34,15 @@ def write_tensors(path: Path, tensors: dict[str, torch.Tensor]) -> None:
         file.write(len(text).to_bytes(8, "little") + text)
         for tensor in whole.values():
             file.write(tensor.numpy().data.cast("B") if tensor.nbytes else b"")
+
+
+def load_tensors(module: nn.Module, path: Path) -> None:
+    """Put the tensors of a safetensors file into a module that has the same ones."""
+    try:
+        module.load_state_dict(map_tensors(path))
+    except (*UNREADABLE, RuntimeError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise BadInput(f"cannot be read ({reason})", file=str(path)) from error
 
 
 def map_tensors(path: Path) -> dict[str, torch.Tensor]:
