@@ -103,6 +103,7 @@ def test_questions_are_learnt_and_answered(folder, graph):  # noqa: F811
     assert " — ".join(told["answers"][0]["path"][0]) in shown
     (told,) = json.loads(run(*asked, "--json", "--about", "germany").stdout)
     assert told["about"]["id"] == "germany"
+    assert run("eval", "classes", "-m", out, "-g", graph.folder).stdout  # it is a joint model still
 
 
 def test_what_cannot_be_answered(folder, graph):  # noqa: F811

@@ -14,7 +14,7 @@ from kgraft.errors import BadInput, NotFound
 from kgraft.joint.heads import Heads
 from kgraft.joint.model import JointModel
 from kgraft.joint.settings import config_of
-from kgraft.storage import Kind, new_file, sha256
+from kgraft.storage import Kind, new_file
 from kgraft.text import Encoder
 from kgraft.vectors.tensors import load_tensors, write_tensors
 
@@ -63,14 +63,6 @@ def read_facts(folder: Path) -> dict[str, Any]:
         said = f"is a joint model of format {told.get('format')}"
         raise BadInput(said, file=str(folder), remedy="update kgraft")
     return told
-
-
-def weights_digest(folder: str | Path) -> str:
-    """Return a name for what a joint model has learnt: another one has another."""
-    path = Path(folder) / WEIGHTS
-    if not path.is_file():
-        raise NotFound(f"no joint model at {folder}; {WEIGHTS} is missing")
-    return sha256(path)[:16]
 
 
 def _own(model: JointModel) -> nn.ModuleDict:

@@ -36,13 +36,13 @@ def train_answerer(
     out: str | Path,
     *,
     settings: QuestionSettings | None = None,
-    identity: Mapping[str, Any] | None = None,
+    made: Mapping[str, Any] | None = None,
     overwrite: bool = False,
 ) -> Iterator[Epoch]:
     """Fine-tune a joint model on questions, and write what answers others to `out`.
 
     Yields after each epoch. Interrupted or killed, the same call goes on at the last checkpoint and
-    ends with the same bits; `identity` says what else makes it the same, such as the model.
+    ends with the same bits. `made` says how the model was pre-trained (`saving.read_facts`).
     """
     out = Path(out)
     refuse_existing(out, JOINT, overwrite=overwrite)
@@ -50,13 +50,13 @@ def train_answerer(
     answerer, folder = trainee.answerer, run_folder(out)
     whole = {
         **asdict(answerer.settings), "graph": tuning.graph.manifest.version,
-        "questions": learnt.digest(), "knowing": tuning.knowing, **(identity or {}),
+        "questions": learnt.digest(), "knowing": tuning.knowing, "made": dict(made or {}),
     }  # fmt: skip
     if overwrite:
         RunFolder(folder, whole).make_way()
     yield from train(trainee, folder, schedule, identity=whole, progress=tuning.progress)
     with new_folder(out, JOINT, overwrite=overwrite) as written:
-        save_answerer(answerer, written, facts=whole)
+        save_answerer(answerer, written, facts={**whole.pop("made"), "answering": whole})
         shutil.copyfile(folder / "log.jsonl", written / "log.jsonl")
     shutil.rmtree(folder, ignore_errors=True)
 

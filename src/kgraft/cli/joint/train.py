@@ -48,7 +48,7 @@ def train(
     """
     from kgraft.graph import Graph
     from kgraft.joint import load_joint
-    from kgraft.joint.saving import weights_digest
+    from kgraft.joint.saving import read_facts
     from kgraft.tasks.answering import train_answerer
     from kgraft.tasks.graph_answers import QuestionSettings
     from kgraft.tasks.graph_questions import Questions
@@ -68,7 +68,7 @@ def train(
             valid,
             out,
             settings=QuestionSettings(hops=hops, epochs=epochs),
-            identity={"model": weights_digest(model)},
+            made=read_facts(model)["facts"],
             overwrite=overwrite,
         ):
             if not quiet:
