@@ -39,8 +39,9 @@ def table(name: str, results: Path) -> str:
     apart = worth_names(figures)
     apart -= result["goals"].keys()
     rows = [_row(name, value, result) for name, value in figures.items() if name not in apart]
-    head = ["| figure | measured | goal | met |", "| --- | --- | --- | --- |"]
-    return "\n".join([*worth_table(figures), *head, *rows]) + "\n"
+    if rows:
+        rows = ["| figure | measured | goal | met |", "| --- | --- | --- | --- |", *rows]
+    return "\n".join([*worth_table(figures), *rows]).rstrip() + "\n"
 
 
 def _row(figure: str, value: float, result: dict[str, Any]) -> str:

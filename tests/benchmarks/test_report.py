@@ -1,6 +1,8 @@
 import pytest
 from benchmarks.harness import Benchmark
-from benchmarks.report import fill, main, number
+from benchmarks.report import fill, main, number, table
+
+from kgraft.measure import Difference
 
 TABLE = """\
 | figure | measured | goal | met |
@@ -46,6 +48,17 @@ def test_several_blocks_and_what_was_not_measured(project):
     filled = fill(text, project / "benchmarks" / "results")
     assert TABLE in filled
     assert "<!-- figures:none -->\nNot measured: run `make bench-none`.\n<!-- /figures" in filled
+
+
+def test_a_benchmark_of_differences_alone(tmp_path):
+    with Benchmark("worth", protocol="", data={}, folder=tmp_path) as run:
+        run.difference("reading", Difference(0.9, 0.8, 0.05, 0.15))
+    expected = """\
+| task | on | off | on minus off | 95 % interval |
+| --- | --- | --- | --- | --- |
+| reading | 0.9 | 0.8 | +0.1 | +0.05 to +0.15 |
+"""
+    assert table("worth", tmp_path) == expected
 
 
 @pytest.mark.parametrize("rest", ["", "<!-- figures:sums -->\n<!-- /figures -->\n"])
