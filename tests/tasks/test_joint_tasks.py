@@ -48,9 +48,14 @@ def test_links(load, tmp_path):
     assert 0 < found.off <= 1
 
 
-def test_links_of_a_graph_without_test_facts(load, graph):
-    with pytest.raises(BadInput, match="no test facts"):
-        evaluate_joint("links", load, graph)
+@pytest.mark.parametrize(
+    ("task", "said"), [("links", "no test facts"), ("classes", "no entity has a type")]
+)
+def test_what_the_graph_lacks_is_said_at_once(task, said, load, tmp_path, monkeypatch):
+    monkeypatch.setattr(joint_tasks, "open_memory", None)  # nothing is read before
+    build(tmp_path / "untyped", [triple[:3] for triple in desk_triples()])
+    with pytest.raises(BadInput, match=said):
+        evaluate_joint(task, load, Graph.open(tmp_path / "untyped"))
 
 
 @pytest.fixture

@@ -128,8 +128,9 @@ def classify_entities(
 ) -> np.ndarray:
     """Return which entities of the test part are put into their class, (N,)."""
     chosen = replace(settings or EntitySettings(), seed=tuning.seed)
+    parts = EntityClasses.of(tuning.graph).split()
     reader = GraphReader(tuning.model, tuning.graph, tuning.memory, knowing=tuning.knowing)
-    size, parts = tuning.model.encoder.dimension, EntityClasses.of(tuning.graph).split()
+    size = tuning.model.encoder.dimension
     return learn_classes(reader, size, parts, chosen, progress=tuning.progress)
 
 
@@ -157,11 +158,11 @@ def predict_links(
 ) -> np.ndarray:
     """Return the reciprocal rank of the missing end of each test fact, asked both ways, (N,)."""
     chosen = replace(settings or PredictionSettings(), seed=tuning.seed)
+    if not tuning.graph.manifest.splits["test"]:
+        raise BadInput("the graph has no test facts", remedy="give one with a test split")
     tuning = replace(tuning, graph=tuning.graph.split("train"))  # nothing of what is asked for
     reader = GraphReader(tuning.model, tuning.graph, tuning.memory, knowing=tuning.knowing)
     trainee = PredictionTrainee(reader, tuning.memory.relations, tuning.graph, chosen)
-    if not len(trainee.test):
-        raise BadInput("the graph has no test facts", remedy="give one with a test split")
     schedule = Schedule(epochs=chosen.epochs, watch="mrr", patience=chosen.patience)
     train_in_passing(trainee, schedule, progress=tuning.progress)
     found: np.ndarray = 1 / trainee.ranks(trainee.test)
