@@ -22,6 +22,8 @@ NARROWEST = 100  # columns where the output is no terminal
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Seed = Annotated[int, typer.Option(help="Seed of all random choices.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a model that is there.")]
 GraphName = Annotated[
     str, typer.Argument(help="A graph's folder, or a built-in graph.", metavar="GRAPH")
 ]

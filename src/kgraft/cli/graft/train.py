@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgraft.cli.graft.texts import prepare
-from kgraft.cli.output import AsJson, GraphName, Quiet, console, epoch_line, print_json
+from kgraft.cli.output import AsJson, GraphName, Quiet, Seed, console, epoch_line, print_json
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def train(
     rank: Annotated[
         int | None, typer.Option(min=1, help="Change the host by this rank, for a small file.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    seed: Seed = 0,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a graft that is there.")
     ] = False,

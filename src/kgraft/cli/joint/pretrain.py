@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 
 from kgraft.cli.joint.texts import read_texts
-from kgraft.cli.output import AsJson, GraphName, Quiet, console, epoch_line, print_json
+from kgraft.cli.output import (
+    AsJson,
+    GraphName,
+    Overwrite,
+    Quiet,
+    Seed,
+    console,
+    epoch_line,
+    print_json,
+)
 from kgraft.progress import progress_bar
 
 FIGURES = ("perplexity", "mentions")  # that are told of an epoch
@@ -36,10 +45,8 @@ def pretrain(
     mentions: Annotated[float, typer.Option(min=0, help="Weight of masked entities.")] = 1.0,
     categories: Annotated[float, typer.Option(min=0, help="Weight of entity categories.")] = 1.0,
     relations: Annotated[float, typer.Option(min=0, help="Weight of relations.")] = 1.0,
-    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a model that is there.")
-    ] = False,
+    seed: Seed = 0,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:

@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli.output import AsJson, GraphOption, Quiet, console, epoch_line, print_json
+from kgraft.cli.output import (
+    AsJson,
+    GraphOption,
+    Overwrite,
+    Quiet,
+    Seed,
+    console,
+    epoch_line,
+    print_json,
+)
 from kgraft.progress import progress_bar
 
 
@@ -23,10 +32,8 @@ def train(
     ),
     hops: Annotated[int, typer.Option(min=1, help="Facts between topic and answer.")] = 3,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the questions.")] = 3,
-    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a model that is there.")
-    ] = False,
+    seed: Seed = 0,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:

@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli.output import AsJson, GraphName, Quiet, console, epoch_line, print_json
+from kgraft.cli.output import (
+    AsJson,
+    GraphName,
+    Overwrite,
+    Quiet,
+    Seed,
+    console,
+    epoch_line,
+    print_json,
+)
 from kgraft.progress import progress_bar
 
 FIGURES = ("weak_f1", "strong_f1")  # that are told of an epoch
@@ -41,10 +50,8 @@ def train(
     ] = False,
     epochs: Annotated[int | None, typer.Option(min=1, help="Most passes over the texts.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Size of a step.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a model that is there.")
-    ] = False,
+    seed: Seed = 0,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
