@@ -117,9 +117,9 @@ def test_an_interrupted_fill_goes_on_where_it_stopped(towns, encoder, encoded, c
     assert encoded == [entity_texts(towns, np.array([4, 5])).to_pylist()]
 
 
-def test_a_damaged_cache_is_encoded_again_in_silence(towns, encoder, encoded, cache):
+def test_a_damaged_cache_is_encoded_again(towns, encoder, encoded, cache):
     first = TextVectors(towns, encoder, cache=cache).all()
-    (file,) = cache.glob("*/*")
+    (file,) = cache.glob("*/*.sqlite")
     file.write_bytes(file.read_bytes()[:-4] + b"spoi")
     encoded.clear()
     again = TextVectors(towns, encoder, cache=cache).all()
@@ -140,7 +140,7 @@ def test_the_default_cache_is_the_users(towns, encoder, encoded, tmp_path, monke
     for _ in range(2):
         TextVectors(towns, encoder).take([0])
     assert len(encoded) == 1
-    assert len(list((tmp_path / "mine" / "vectors").glob("*/*.safetensors"))) == 1
+    assert len(list((tmp_path / "mine" / "vectors").glob("*/vectors-1.sqlite"))) == 1
 
 
 def test_other_settings_do_not_share_vectors(towns, encoder, encoded, cache):
@@ -163,6 +163,15 @@ def test_other_weights_of_the_same_name_do_not_share_vectors(towns, encoder, enc
         bias[0] -= 3
     assert len(encoded) == 2
     assert not torch.allclose(before, after, atol=1e-2)
+
+
+def test_the_name_of_a_cache_does_not_change_when_the_model_is_looked_at(tmp_path, monkeypatch):
+    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path))
+    encoder = Encoder.load(device="cpu")
+    before = {pooling: module.identity_of(encoder, pooling) for pooling in ("mean", "cls")}
+    assert len(set(before.values())) == 2
+    encoder.model.eval()
+    assert {pooling: module.identity_of(encoder, pooling) for pooling in before} == before
 
 
 def test_a_blank_text_says_nothing(tmp_path, build, encoder, encoded, cache):

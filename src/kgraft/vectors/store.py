@@ -1,145 +1,192 @@
-"""The cache of vectors: append-only segments in a folder that many processes may share.
+"""The cache of vectors: a file in a folder that many processes may share, and memory.
 
-A segment appears whole, under a name of its own, and is never changed; so nobody sees half of
-one. When there are many of like size they are joined into one, and the old ones are deleted: who
-has them mapped keeps them. What is damaged counts as absent.
+The vectors that were used last are kept in memory. A damaged file is set aside and its vectors are
+made again; a folder that cannot be written costs nothing but memory.
 """
 
 from __future__ import annotations
 
-import math
-import os
+import contextlib
+import logging
+import re
+import sqlite3
 import threading
-from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 
-from kgraft.vectors.segment import SUFFIX, Segment
+from kgraft import storage
+from kgraft.errors import BadInput
+from kgraft.vectors.recent import RecentVectors, find_rows, key_bytes
+from kgraft.vectors.vector_file import Damaged, VectorFile
 
-JOINED = 8  # segments of like size that become one
-SMALL = 1 << 12  # rows of a segment that is large enough to be left alone
+FAILURES = (OSError, sqlite3.Error)
+DAMAGES = 3  # of files that one store sets aside before it keeps to memory
+
+_NAME = re.compile(r"vectors-(\d{1,9})\.sqlite")
+
+logger = logging.getLogger("kgraft.vectors")
 
 
 def cache_folder() -> Path:
-    """Return where vectors are cached: $KGRAFT_CACHE, or kgraft's folder in the user's cache."""
-    own = os.environ.get("KGRAFT_CACHE")
-    shared = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "kgraft"
-    return Path(own or shared).expanduser() / "vectors"
+    """Return where vectors are cached."""
+    return storage.cache_folder() / "vectors"
 
 
 class VectorStore:
-    """Vectors by key, on disk or, where the folder cannot be written, in memory."""
+    """Vectors by key, in a folder or, where that cannot be written, in memory.
+
+    It may be used from several threads at once, and the folder by several processes. A damaged
+    file stays where it is, and one with the next number takes its place: no process loses a file
+    that it is using.
+    """
 
     def __init__(self, folder: Path | None, dimension: int) -> None:
         self.folder, self.dimension = folder, dimension
-        self._segments: list[Segment] = []
-        self._seen: set[str] = set()  # names of files that were looked at
+        self._recent = RecentVectors(dimension)
         self._lock = threading.RLock()
-        self._refresh()
+        self._damages = 0
+        self._files: list[VectorFile] = []  # all are read, the last is written
+        self._open_file(_newest(folder))
 
     def take(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the vectors of keys (n, 2), and which of them are there; zeros for the others."""
         vectors = np.zeros((len(keys), self.dimension), np.float32)
-        found = np.zeros(len(keys), bool)
         with self._lock:
-            self._gather(self._segments, keys, vectors, found)
-            if not found.all():
-                self._gather(self._refresh(), keys, vectors, found)
-        return vectors, found
+            there = self._recent.take(key_bytes(keys), vectors)
+            for file in tuple(self._files):
+                missing = np.flatnonzero(~there)
+                stored = self._read(file, keys[missing]) if len(missing) else None
+                if stored is not None:
+                    rows = find_rows(_rows(stored[0]), key_bytes(keys[missing]))
+                    there[missing] = rows >= 0
+                    vectors[missing[rows >= 0]] = stored[1][rows[rows >= 0]]
+                    self._recent.add(key_bytes(stored[0]), stored[1])
+        return vectors, there
 
     def holds(self, keys: np.ndarray) -> np.ndarray:
         """Return which keys (n, 2) are there, without a look at their vectors."""
-        found = np.zeros(len(keys), bool)
         with self._lock:
-            for segments in (self._segments, self._refresh()):
-                for segment in segments:
-                    found |= segment.find(keys) >= 0
-        return found
+            there = self._recent.holds(key_bytes(keys))
+            for file in tuple(self._files):
+                missing = np.flatnonzero(~there)
+                stored = self._read_keys(file, keys[missing]) if len(missing) else None
+                if stored is not None:
+                    there[missing] = find_rows(_rows(stored), key_bytes(keys[missing])) >= 0
+        return there
 
     def add(self, keys: np.ndarray, vectors: np.ndarray) -> None:
-        """Take vectors (n, D) in under their keys (n, 2), and keep them on disk if that works."""
+        """Take vectors (n, D) in under their keys (n, 2), and keep them on disk if that works.
+
+        A key that is there already keeps its vector.
+        """
+        if np.shape(vectors) != (len(keys), self.dimension):
+            raise BadInput(
+                f"vectors of shape {np.shape(vectors)} for {len(keys)} keys",
+                remedy=f"give shape ({len(keys)}, {self.dimension})",
+            )
         with self._lock:
-            segment = Segment.of(keys, vectors)
-            written = self._written(segment)
-            self._segments.append(segment if written is None else written)
-            self._join()
+            while not self._written(self._files[-1], keys, vectors):
+                pass
 
-    def _gather(
-        self, segments: list[Segment], keys: np.ndarray, vectors: np.ndarray, found: np.ndarray
-    ) -> None:
-        for segment in list(segments):
-            wanted = np.flatnonzero(~found)
-            if not len(wanted):
-                break
-            row = segment.find(keys[wanted])
-            there = row >= 0
-            if segment.sound(row[there]):
-                vectors[wanted[there]] = segment.vectors[row[there]]
-                found[wanted[there]] = True
-            else:
-                self._drop([segment])
+    def _read(self, file: VectorFile, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return those of the keys that a file has, and their vectors; None if it is unusable."""
+        try:
+            return file.take(keys)
+        except Damaged as error:
+            self._set_aside(file, error)
+        except FAILURES as error:
+            self._give_up(file, error)
+        return None
 
-    def _refresh(self) -> list[Segment]:
-        """Return the segments that other processes have added since, and keep them."""
-        new = []
-        for path in self._files():
-            self._seen.add(path.name)
+    def _read_keys(self, file: VectorFile, keys: np.ndarray) -> np.ndarray | None:
+        """Return those of the keys that a file has; None if it is unusable."""
+        try:
+            return file.holds(keys)
+        except Damaged as error:
+            self._set_aside(file, error)
+        except FAILURES as error:
+            self._give_up(file, error)
+        return None
+
+    def _written(self, file: VectorFile, keys: np.ndarray, vectors: np.ndarray) -> bool:
+        """Write to a file; where that fails, see to it that there is another one to write to."""
+        try:
+            file.add(keys, vectors)
+        except Damaged as error:
+            self._set_aside(file, error)
+            return False
+        except FAILURES as error:  # what is there can still be read
+            logger.info("%s cannot be written (%s); vectors stay in memory", file.path, f"{error}")
+            self._files.append(VectorFile(None, self.dimension))
+            return False
+        return True
+
+    def _open_file(self, number: int) -> None:
+        """Open a file to write to, the next one if that is damaged, or else memory."""
+        if self.folder is not None and self._damages < DAMAGES:
+            path = _path(self.folder, number)
             try:
-                segment = Segment.read(path, self.dimension)
-            except OSError:  # joined by another process just now, or not ours to read
-                continue
-            if segment is None:
-                _delete(path)
-            else:
-                new.append(segment)
-        self._segments += new
-        return new
+                self._files.append(VectorFile(path, self.dimension))
+            except Damaged as error:
+                self._begin_next(path, error)
+            except FAILURES as error:
+                logger.info("%s cannot be written (%s); vectors stay in memory", path, f"{error}")
+                with contextlib.suppress(Damaged, *FAILURES):
+                    self._files.append(VectorFile(path, self.dimension, read_only=True))
+                self._files.append(VectorFile(None, self.dimension))
+        else:
+            self._files.append(VectorFile(None, self.dimension))
 
-    def _files(self) -> list[Path]:
-        try:
-            paths = [] if self.folder is None else sorted(self.folder.iterdir())
-        except OSError:
-            return []
-        return [path for path in paths if path.suffix == SUFFIX and path.name not in self._seen]
+    def _set_aside(self, file: VectorFile, error: Damaged) -> None:
+        self._files.remove(file)
+        if file.read_only or file.path is None:
+            return
+        self._begin_next(file.path, error)
 
-    def _written(self, segment: Segment) -> Segment | None:
-        """Write a segment and return it mapped; where that fails, write nothing from now on."""
-        try:
-            written = None if self.folder is None else segment.write(self.folder)
-        except FileNotFoundError:  # joined by another process just now
-            written = None
-        except OSError:
-            self.folder = written = None
-        if written is not None and written.path is not None:
-            self._seen.add(written.path.name)
-        return written
+    def _begin_next(self, path: Path, error: Damaged) -> None:
+        """Leave a damaged file alone and open the next; what was set aside before it is deleted."""
+        logger.warning(
+            "%s is damaged (%s); it is set aside and a new one is begun", path, f"{error}"
+        )
+        self._damages += 1
+        _delete_before(path)
+        self._open_file(max(_number(path) + 1, _newest(self.folder)))
 
-    def _join(self) -> None:
-        """Join small segments of like size, those in memory and those on disk apart."""
-        alike = defaultdict(list)
-        for segment in self._segments:
-            if len(segment) < SMALL:
-                level = int(math.log(max(len(segment), 1), JOINED))
-                alike[segment.path is None, level].append(segment)
-        for (in_memory, _), group in alike.items():
-            if len(group) >= JOINED:
-                joined = Segment.joined(group)
-                kept = joined if in_memory else self._written(joined)
-                if kept is not None:
-                    self._drop(group)
-                    self._segments.append(kept)
-
-    def _drop(self, segments: list[Segment]) -> None:
-        gone = {id(segment) for segment in segments}
-        self._segments = [s for s in self._segments if id(s) not in gone]
-        for segment in segments:
-            if segment.path is not None:
-                _delete(segment.path)
+    def _give_up(self, file: VectorFile, error: Exception) -> None:
+        """Stop using a file that cannot be read."""
+        logger.info("%s cannot be read (%s)", file.path, f"{error}")
+        self._files.remove(file)
+        if not self._files or self._files[-1].read_only:
+            self._files.append(VectorFile(None, self.dimension))
 
 
-def _delete(path: Path) -> None:
+def _rows(keys: np.ndarray) -> dict[bytes, int]:
+    return dict(zip(key_bytes(keys), range(len(keys)), strict=True))
+
+
+def _path(folder: Path, number: int) -> Path:
+    return folder / f"vectors-{number}.sqlite"
+
+
+def _number(path: Path) -> int:
+    return int(path.stem.rpartition("-")[2])
+
+
+def _newest(folder: Path | None) -> int:
+    """Return the highest number of a file in a folder, 1 where there is none."""
     try:
-        path.unlink(missing_ok=True)
-    except OSError:  # a cache that may only be read
-        return
+        names = [] if folder is None else [path.name for path in folder.iterdir()]
+    except OSError:
+        names = []
+    matches = map(_NAME.fullmatch, names)
+    return max((int(match[1]) for match in matches if match), default=1)
+
+
+def _delete_before(path: Path) -> None:
+    """Delete the files with lower numbers, which nobody reads any more."""
+    with contextlib.suppress(OSError):
+        for other in path.parent.iterdir():
+            match = _NAME.match(other.name)
+            if match and int(match[1]) < _number(path):
+                other.unlink()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ from kgraft.vectors.store import VectorStore, cache_folder
 if TYPE_CHECKING:
     from kgraft.text.encoder import Encoder, Pooling
 
-FORMAT = 1  # of the cache
+FORMAT = 2  # of the cache
 TEXTS = 2048  # encoded and kept at once: what an interruption may cost
 _UNREAD, _SAYS_SOMETHING, _EMPTY = 0, 1, 2
 
@@ -137,12 +136,4 @@ def text_keys(texts: pa.Array) -> np.ndarray:
 
 def identity_of(encoder: Encoder, pooling: str) -> str:
     """Return a name for all that makes a vector out of a text: weights, tokenizer, settings."""
-    config = encoder.model.config.to_dict()
-    told = {k: v for k, v in config.items() if k[0] != "_" and k != "transformers_version"}
-    settings = [FORMAT, type(encoder.model).__name__, told, encoder.max_length, pooling]
-    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode())
-    digest.update(encoder.tokenizer.backend_tokenizer.to_str().encode())
-    for name, tensor in sorted(encoder.model.state_dict().items()):
-        digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
-        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
-    return digest.hexdigest()[:32]
+    return hashlib.sha256(f"{FORMAT} {encoder.identity} {pooling}".encode()).hexdigest()[:32]
