@@ -1,9 +1,11 @@
 """A file appears whole or not at all, and what was there stays until then."""
 
+from pathlib import Path
+
 import pytest
 
 from kgraft.errors import BadInput
-from kgraft.storage import Kind, describe_file, new_file, new_folder, refuse_existing
+from kgraft.storage import Kind, cache_folder, describe_file, new_file, new_folder, refuse_existing
 
 BOX = Kind("box", "box.json")
 
@@ -53,3 +55,13 @@ def test_a_file_is_described_by_size_and_checksum(tmp_path):
     described = describe_file(tmp_path / "f")
     assert described["bytes"] == 3
     assert described["sha256"].startswith("ba7816bf")
+
+
+def test_where_the_cache_is(monkeypatch, tmp_path):
+    monkeypatch.delenv("KGRAFT_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "kgraft"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_folder() == Path.home() / ".cache" / "kgraft"
+    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "mine"))
+    assert cache_folder() == tmp_path / "mine"

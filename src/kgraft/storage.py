@@ -23,6 +23,13 @@ class Kind:
     marker: str
 
 
+def cache_folder() -> Path:
+    """Return kgraft's cache folder: $KGRAFT_CACHE, or `kgraft` in the user's cache folder."""
+    own = os.environ.get("KGRAFT_CACHE")
+    shared = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "kgraft"
+    return Path(own or shared).expanduser()
+
+
 def sha256(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal."""
     with path.open("rb") as file:

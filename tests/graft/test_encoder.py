@@ -15,7 +15,10 @@ TEXTS = ["Paris is in Texas.", "nothing is mentioned", "", "We went to New York 
 
 
 def bare(host_folder):
-    return Encoder.load(host_folder, device="cpu", max_length=64)
+    """The host without grafts, read by the library's model as the grafted one is."""
+    encoder = Encoder.load(host_folder, device="cpu", max_length=64)
+    encoder.model.eval()
+    return encoder
 
 
 def test_texts_with_mentions_are_read_with_knowledge(encoder, host_folder):

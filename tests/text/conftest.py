@@ -34,7 +34,7 @@ def tokenizers():
 
 @pytest.fixture(scope="session")
 def tokenisers(tokenizers):
-    return {kind: Tokeniser(tokenizer) for kind, tokenizer in tokenizers.items()}
+    return {kind: Tokeniser.of(tokenizer) for kind, tokenizer in tokenizers.items()}
 
 
 def _trained_bytes():

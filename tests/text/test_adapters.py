@@ -9,7 +9,7 @@ from torch.nn.utils import parametrize
 from transformers import BertConfig, BertModel
 
 from kgraft.errors import BadInput
-from kgraft.text.adapters import adapt, adapter_state, load_adapters, merge
+from kgraft.text.adapters import adapt, adapter_state, load_adapters, merge, merge_changes
 
 LAYERS = ["first", "deeper.inner"]
 
@@ -194,3 +194,37 @@ def test_a_transformer_is_adapted_but_for_its_pooler():
     assert torch.allclose(model(ids).last_hidden_state, adapted, atol=1e-5)
     naive = naive_merge(tiny_bert(), state)
     assert torch.allclose(naive(ids).last_hidden_state, adapted, atol=1e-4)
+
+
+@torch.no_grad()
+def test_changes_are_merged_without_adapting_first():
+    ids = torch.arange(8).reshape(2, 4)
+    adapted = tiny_bert()
+    adapt(adapted, 2)
+    state = drawn(adapted)
+    merged = tiny_bert()
+    merge_changes(merged, state)
+    expected = adapted(ids).last_hidden_state
+    assert torch.allclose(merged(ids).last_hidden_state, expected, atol=1e-5)
+    naive = naive_merge(tiny_bert(), state)
+    assert torch.allclose(merged(ids).last_hidden_state, naive(ids).last_hidden_state, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"first.up": (6, 2)}, "first.down is missing or unknown"),
+        ({"first.up": (6, 2), "first.down": (2, 3), "first.bias": (6,)}, "first.bias is missing"),
+        ({"third.up": (6, 2), "third.down": (2, 3)}, "do not fit the encoder's third"),
+        ({"first.up": (6, 2), "first.down": (3, 3)}, "do not fit the encoder's first"),
+        ({"first.up": (5, 2), "first.down": (2, 3)}, "do not fit the encoder's first"),
+        ({"first.up": (12,), "first.down": (2, 3)}, "do not fit the encoder's first"),
+        ({"pooler.up": (4, 2), "pooler.down": (2, 4)}, "do not fit the encoder's pooler"),
+    ],
+)
+def test_changes_that_do_not_fit_are_not_merged(changes, reason):
+    model = small_model()
+    before = model(inputs())
+    with pytest.raises(BadInput, match=reason):
+        merge_changes(model, {name: torch.zeros(shape) for name, shape in changes.items()})
+    assert torch.equal(model(inputs()), before)

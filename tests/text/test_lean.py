@@ -29,6 +29,16 @@ def test_the_numbers_are_the_same(batch, length, padded):
     torch.testing.assert_close(found[mask.bool()], expected[mask.bool()], rtol=1e-4, atol=1e-5)
 
 
+def test_it_is_made_from_tensors_alone():
+    model = tiny()
+    ids, mask = torch.randint(50, (2, 5)), torch.ones(2, 5, dtype=torch.bool)
+    lean = LeanBert(model.state_dict(), layers=2, heads=3, epsilon=1e-12)
+    with torch.no_grad():
+        expected = model(input_ids=ids).last_hidden_state
+    torch.testing.assert_close(lean(ids, mask), expected, rtol=1e-4, atol=1e-5)
+    assert not lean(ids, mask).requires_grad
+
+
 def test_other_models_have_none():
     assert LeanBert.of(tiny(hidden_act="relu")) is None
     assert LeanBert.of(tiny(is_decoder=True)) is None

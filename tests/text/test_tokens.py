@@ -46,7 +46,7 @@ def test_special_tokens_are_found(tokenisers):
 def test_the_users_tokenizer_is_left_alone(tokenizers):
     backend = tokenizers["wordpiece"].backend_tokenizer
     before = backend.to_str()
-    Tokeniser(tokenizers["wordpiece"])(["a text"])
+    Tokeniser.of(tokenizers["wordpiece"])(["a text"])
     assert backend.to_str() == before
 
 
@@ -60,4 +60,4 @@ def test_a_tokenizer_without_offsets_is_refused():
         is_fast = False
 
     with pytest.raises(BadInput, match="Slow gives no character offsets"):
-        Tokeniser(Slow())
+        Tokeniser.of(Slow())

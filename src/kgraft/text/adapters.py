@@ -73,6 +73,45 @@ def merge(model: nn.Module) -> None:
             parametrize.remove_parametrizations(layer, "weight", leave_parametrized=True)
 
 
+def merged_matrices(
+    matrices: Mapping[str, Tensor], changes: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """Return W + U V of the layers that changes name, given the matrices W of all layers by name.
+
+    The changes are named as `adapter_state` names them. A layer without a change is left out.
+    """
+    layers = {name.rpartition(".")[0] for name in changes}
+    expected = {f"{layer}.{part}" for layer in layers for part in ("up", "down")}
+    for name in sorted(expected ^ changes.keys()):
+        raise BadInput(f"the adapters do not fit the encoder: {name} is missing or unknown")
+    return {layer: _merged(layer, matrices, changes) for layer in sorted(layers)}
+
+
+def _merged(layer: str, matrices: Mapping[str, Tensor], changes: Mapping[str, Tensor]) -> Tensor:
+    weight, up, down = matrices.get(layer), changes[f"{layer}.up"], changes[f"{layer}.down"]
+    if weight is None or not _fits(weight, up, down):
+        raise BadInput(f"the adapters do not fit the encoder's {layer}")
+    with torch.no_grad():
+        return torch.addmm(weight, up.to(weight), down.to(weight))
+
+
+def _fits(weight: Tensor, up: Tensor, down: Tensor) -> bool:
+    """Tell whether U V is a change of a matrix."""
+    if not (up.is_floating_point() and down.is_floating_point() and up.ndim == down.ndim == 2):
+        return False
+    rank = down.shape[0]
+    return up.shape == (weight.shape[0], rank) and down.shape == (rank, weight.shape[1])
+
+
+def merge_changes(model: nn.Module, changes: Mapping[str, Tensor]) -> None:
+    """Add changes, as `adapter_state` names them, to the matrices of a model for good."""
+    merge(model)
+    layers = dict(_layers(model))
+    matrices = {name: layer.weight.detach() for name, layer in layers.items()}
+    for name, matrix in merged_matrices(matrices, changes).items():
+        matrices[name].copy_(matrix)
+
+
 def _layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
     """Yield the linear layers of the transformer itself, not those of what was put to it."""
     for name, module in list(model.named_modules()):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from torch import nn
-from transformers import PreTrainedModel
 
 from kgraft.errors import BadInput
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 def layers_of(model: PreTrainedModel) -> nn.ModuleList:

@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import SafetensorError
-from transformers import AutoModel, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
-from transformers.utils import logging
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.text import default
 from kgraft.text.hub import hub_folder
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, RuntimeError, SafetensorError)
 """What transformers is seen to raise on a folder that is damaged or holds something else."""
@@ -34,19 +35,48 @@ class Pretrained:
 
 def load_pretrained(name_or_folder: str | Path | None = None) -> Pretrained:
     """Find an encoder by folder or by its name on the hub (None: the default) and load it."""
-    name, folder = find(name_or_folder)
-    where = {"local_files_only": True, "trust_remote_code": False}
-    weights = {"use_safetensors": True, "dtype": torch.float32, "output_loading_info": True}
+    return load_from(*find(name_or_folder))
+
+
+def load_from(name: str, folder: Path) -> Pretrained:
+    """Load the model and the tokenizer of a folder."""
+    tokenizer, model = load_tokenizer(folder), load_model(folder)
+    return Pretrained(model, tokenizer, name, read_length(folder, longest_input(model, tokenizer)))
+
+
+def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
+    """Load the tokenizer of a folder."""
+    from transformers import AutoTokenizer
+
+    with _refusing(folder), quiet():
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+
+
+def load_model(folder: Path) -> PreTrainedModel:
+    """Load the model of a folder, for use."""
+    from transformers import AutoModel
+
+    with _refusing(folder), quiet():
+        model, report = AutoModel.from_pretrained(
+            folder,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            dtype=torch.float32,
+            output_loading_info=True,
+        )
+    _check(model, report, folder)
+    return model.eval()
+
+
+@contextmanager
+def _refusing(folder: Path) -> Iterator[None]:
+    """Say in one line that a folder cannot be loaded."""
     try:
-        with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(folder, **where)
-            model, report = AutoModel.from_pretrained(folder, **where, **weights)
+        yield
     except UNREADABLE as error:
         reason = str(error).strip().partition("\n")[0]
         raise BadInput(f"no encoder could be loaded: {reason}", file=str(folder)) from error
-    _check(model, report, folder)
-    longest = longest_input(model, tokenizer)
-    return Pretrained(model.eval(), tokenizer, name, min(longest, _trained_length(folder, longest)))
 
 
 def find(name_or_folder: str | Path | None) -> tuple[str, Path]:
@@ -77,11 +107,11 @@ def longest_input(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) ->
     return min(limits)
 
 
-def _trained_length(folder: Path, longest: int) -> int:
+def read_length(folder: Path, longest: int) -> int:
     """Return the length a sentence encoder was trained to read, where its folder says so."""
     try:
         config = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))
-        return int(config["max_seq_length"])
+        return min(longest, int(config["max_seq_length"]))
     except (OSError, ValueError, LookupError, TypeError):
         return longest
 
@@ -103,6 +133,8 @@ def _check(model: PreTrainedModel, report: dict[str, Any], folder: Path) -> None
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep transformers from drawing bars and logging below errors, then put all back."""
+    from transformers.utils import logging
+
     log: Any = logging  # some of its functions carry no annotations
     level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
     log.set_verbosity_error()

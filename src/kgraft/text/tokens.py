@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from kgraft.errors import BadInput
 from kgraft.text.offsets import Offsets
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding
+    from tokenizers import Encoding, Tokenizer
     from transformers import PreTrainedTokenizerBase
 
 TEXTS = 4096  # texts handed over at once: the tokenizer's own records take ~200 bytes a token
@@ -34,11 +35,21 @@ class Tokens:
 class Tokeniser:
     """A fast tokenizer that never pads nor truncates, and the special tokens it puts around.
 
-    It works on a copy, for padding and truncation are state of the tokenizer, which is the
-    user's (that of all-MiniLM-L6-v2 pads to 128 tokens as it comes).
+    `of` works on a copy, for padding and truncation are state of the tokenizer, which is the
+    user's (that of all-MiniLM-L6-v2 pads to 128 tokens as it comes). It may be used from several
+    threads at once.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+    def __init__(self, backend: Tokenizer, pad: int) -> None:
+        """Take over a tokenizer of the tokenizers library, and the id of padding."""
+        backend.no_padding()
+        backend.no_truncation()
+        self._backend, self.pad = backend, pad
+        self.prefix, self.suffix = _special_tokens(backend.encode("a"))
+
+    @classmethod
+    def of(cls, tokenizer: PreTrainedTokenizerBase) -> Self:
+        """Return the like of a Hugging Face tokenizer, which is left as it is."""
         from tokenizers import Tokenizer
 
         if not tokenizer.is_fast:
@@ -46,11 +57,12 @@ class Tokeniser:
                 f"the tokenizer {type(tokenizer).__name__} gives no character offsets",
                 remedy="use an encoder with a tokenizer.json",
             )
-        self._backend = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
-        self._backend.no_padding()
-        self._backend.no_truncation()
-        self.prefix, self.suffix = _special_tokens(self._backend.encode("a"))
-        self.pad = int(tokenizer.pad_token_id or 0)
+        backend = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
+        return cls(backend, int(tokenizer.pad_token_id or 0))
+
+    def digest(self) -> str:
+        """Return a name for all that makes tokens out of a text."""
+        return hashlib.sha256(f"{self.pad} {self._backend.to_str()}".encode()).hexdigest()
 
     def __call__(self, texts: Sequence[str], *, offsets: bool = False) -> Tokens:
         """Tokenise texts; with `offsets`, a little slower, say also where each token stands."""

@@ -1,0 +1,73 @@
+"""Where an encoder came from: its folder, and the changes merged into it since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from kgraft.errors import BadInput
+from kgraft.text.adapters import merge_changes
+from kgraft.text.digests import Stamp, file_digest, stamp, tensors_digest
+from kgraft.text.hub import FILES
+from kgraft.text.loading import load_model, load_tokenizer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A folder as it was when an encoder was loaded from it."""
+
+    folder: Path
+    files: Mapping[str, Stamp]  # what the encoder was made of
+    changes: tuple[Mapping[str, Tensor], ...] = ()  # see `adapters.adapter_state`
+
+    @classmethod
+    def of(cls, folder: Path, patterns: Sequence[str] = FILES) -> Source:
+        """Note how the files are now that match one of the patterns."""
+        matches = chain.from_iterable(folder.glob(pattern) for pattern in patterns)
+        return cls(folder, {file.name: stamp(file) for file in sorted(set(matches))})
+
+    def adapted(self, changes: Mapping[str, Tensor]) -> Source:
+        """Return the source of the encoder with changes merged into it."""
+        own = {name: tensor.detach().clone() for name, tensor in changes.items()}
+        return replace(self, changes=(*self.changes, own))
+
+    def is_untouched(self) -> bool:
+        """Tell whether the files are as they were."""
+        try:
+            return all(stamp(self.folder / name) == then for name, then in self.files.items())
+        except OSError:
+            return False
+
+    def digest(self) -> str:
+        """Return a digest of the files and the changes."""
+        files = [f"{name}:{file_digest(self.folder / name)}" for name in self.files]
+        return " ".join([*files, *map(tensors_digest, self.changes)])
+
+    def load_model(self) -> PreTrainedModel:
+        """Load Hugging Face's model, with the changes."""
+        self._check()
+        model = load_model(self.folder)
+        for changes in self.changes:
+            merge_changes(model, changes)
+        return model
+
+    def load_tokenizer(self) -> PreTrainedTokenizerBase:
+        """Load Hugging Face's tokenizer."""
+        self._check()
+        return load_tokenizer(self.folder)
+
+    def _check(self) -> None:
+        if not self.is_untouched():
+            raise BadInput(
+                "its files have changed since the encoder was loaded",
+                file=str(self.folder),
+                remedy="load the encoder again",
+            )
