@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint world linker picture report clean
+.PHONY: help demo test lint world linker static picture report clean
 
 help: ## Show this list
 	@grep -hE '^[a-zA-Z_%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -43,6 +43,9 @@ world: $(VENV)/.kgraft-dev ## Build the built-in graph anew from its sources
 linker: $(VENV)/.kgraft-dev ## Train the linker that ships with kgraft (needs the data folder; goes on where it stopped)
 	@$(BIN)/python -m tools.train_linker zero-shot build/linker-zero-shot
 	@$(BIN)/python -m tools.train_linker shipped src/kgraft/data/linker
+
+static: $(VENV)/.kgraft-dev ## Distil the static encoder that ships with kgraft (needs the data folder; resumes)
+	@$(BIN)/python -m tools.distil_static src/kgraft/data/static
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""Benchmarks of linking: one file per question, data and baselines beside them."""
