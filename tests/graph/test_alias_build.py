@@ -7,18 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgraft.graph import alias_build
-from kgraft.graph.alias_build import LONGER, Names, build_aliases, lengthen
+from kgraft.graph.alias_build import LONGER, Form, Names, build_aliases, lengthen
 from kgraft.graph.fold import HashedTokens, key
 from kgraft.graph.hashing import multiplier
+from kgraft.graph.variants import build_variants
 
 NAMES = st.lists(st.text("abA -\u00ad", max_size=7), max_size=12)
 
 
-def build(names, entities=None, *, degree=(0,) * 20, counts=None):
+def build(names, entities=None, *, degree=(0,) * 20, counts=None, origin=None):
     entity = np.array(range(len(names)) if entities is None else entities, np.int32)
     column = pa.chunked_array([names], pa.string())
     seen = np.full(len(names), -1) if counts is None else np.array(counts, np.int64)
-    return build_aliases(Names(column, entity, seen), np.array(degree))
+    origins = None if origin is None else np.array(origin, np.uint8)
+    return build_aliases(Names(column, entity, seen, origins), np.array(degree))
 
 
 def phrase_hash(words, seed):
@@ -117,6 +119,8 @@ def test_no_names_give_empty_tables():
         "aliases": 0,
         "alias_bounds": 1,
         "candidates": 0,
+        "name_forms": 0,
+        "variants": 0,
         "phrases": 0,
         "phrase_buckets": 2,
         "words": 0,
@@ -146,3 +150,64 @@ def test_progress_counts_the_names():
 def test_counts_of_one_name_leave_the_degrees_of_others_alone():
     tables, _ = build(["a", "A", "b"], [0, 1, 2], degree=[4, 9, 7], counts=[-1, -1, 3])
     assert lists(tables, "candidates") == {"entity": [1, 0, 2], "weight": [10, 5, 4]}
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("cancer", Form.LOWER),
+        ("t-cell 2", Form.LOWER),
+        ("WD", Form.UPPER),
+        ("HIV-1", Form.UPPER),
+        ("Paris", Form.MIXED),
+        ("mRNA", Form.MIXED),
+        ("東京", Form.MIXED),
+        ("42", Form.MIXED),
+        ("", Form.MIXED),
+        ("état", Form.LOWER),
+        ("ÉTAT", Form.UPPER),
+    ],
+)
+def test_the_case_of_a_name_is_its_form(name, form):
+    column, entity = pa.chunked_array([[name]], pa.string()), np.zeros(1, np.int32)
+    forms = Names(column, entity, np.array([-1])).forms()
+    assert (forms.tolist(), forms.dtype) == ([form], np.uint8)
+    origin = np.array([Form.LABEL], np.uint8)
+    assert Names(column, entity, np.array([-1]), origin).forms().tolist() == [form | Form.LABEL]
+
+
+NAMED = st.lists(
+    st.tuples(
+        st.text("abA ", max_size=3),
+        st.integers(0, 3),
+        st.sampled_from([0, Form.LABEL, Form.DERIVED]),
+    ),
+    max_size=10,
+)
+
+
+@given(NAMED)
+def test_the_forms_of_a_candidate_are_those_of_all_its_names(rows):
+    names, entities, origin = (list(c) for c in zip(*rows, strict=True)) if rows else ([], [], [])
+    tables, _ = build(names, entities, origin=origin)
+    expected = {}
+    for name, entity, start in rows:
+        is_upper, is_lower = name.isupper(), name.islower()
+        case = Form.UPPER if is_upper else Form.LOWER if is_lower else Form.MIXED
+        expected.setdefault((key(name), entity), []).append((case, start))
+    bounds, aliases = lists(tables, "alias_bounds")["start"], lists(tables, "aliases")["key"]
+    alias = np.repeat(np.arange(len(aliases)), np.diff(bounds)).tolist()
+    for row, entity in enumerate(lists(tables, "candidates")["entity"]):
+        cases, starts = zip(*expected[aliases[alias[row]], entity], strict=True)
+        forms = Form(lists(tables, "name_forms")["forms"][row])
+        for case in (Form.LOWER, Form.UPPER, Form.MIXED):
+            assert (case in forms) == (case in cases)
+        assert (Form.LABEL in forms) == (Form.LABEL in starts)
+        assert (Form.DERIVED in forms) == all(start == Form.DERIVED for start in starts)
+
+
+@given(NAMES)
+def test_variants_are_those_of_the_aliases(names):
+    tables, _ = build(names)
+    expected = build_variants(tables["aliases"]["key"])["variants"]
+    assert tables["variants"].to_pydict() == expected.to_pydict()

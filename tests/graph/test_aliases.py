@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kgraft.graph.alias_build import Form
 from kgraft.graph.columns import codepoints
 from kgraft.graph.fold import key, tokenise
 
@@ -188,3 +189,73 @@ def test_best_takes_each_entity_once_by_its_heaviest_name(make_aliases, names, d
         expected.setdefault(entity, row)
     found = aliases.best(np.array(rows, np.int64), limit)
     assert found == list(expected.items())[:limit]
+
+
+@given(NAMES, DEGREES, st.data())
+def test_candidate_rows_are_the_candidates_of_each_alias(make_aliases, names, degree, data):
+    aliases = make_aliases(names, degree=degree)
+    last = len(aliases) - 1
+    rows = data.draw(st.lists(st.integers(0, last), max_size=6)) if last >= 0 else []
+    owner, entity, weight, forms = aliases.candidate_rows(np.array(rows, np.int64))
+    assert len(owner) == len(entity) == len(weight) == len(forms)
+    for place, row in enumerate(rows):
+        own = owner == place
+        entities, prior = aliases.candidates(row)
+        assert entity[own].tolist() == entities.tolist()
+        assert weight[own] / weight[own].sum() == pytest.approx(prior)
+        cases = [name for name, number in names if key(name) == aliases.keys[row]]
+        assert (forms[own] > 0).all()
+        assert any(name.islower() for name in cases) == bool((forms[own] & Form.LOWER).any())
+
+
+@given(NAMES, st.integers(1, 15))
+def test_a_sample_is_spread_over_all_names(make_aliases, names, limit):
+    aliases = make_aliases(names)
+    sampled, forms = aliases.sample(limit)
+    keys = list(aliases.keys)
+    assert len(sampled) == len(forms) <= limit
+    steps = {b - a for a, b in pairwise(keys.index(name) for name in sampled)}
+    assert len(steps) <= 1
+    assert sampled[:1] == keys[:1]
+    assert len(keys) > limit or sampled == keys
+    for name, form in zip(sampled, forms.tolist(), strict=True):
+        row = np.array([keys.index(name)])
+        assert form == aliases.candidate_rows(row)[3][0]
+
+
+# Folded words; some of them would fold to several words a second time, or to none.
+FOLDED = ["a", "b", "c", "-", "東", "zz", "", " ", "...", "1⁄2", "(10)", "a b", "\ud800"]
+
+
+@given(NAMES, st.lists(st.sampled_from(FOLDED), max_size=8))
+def test_holders_are_counted_as_by_a_plain_loop(make_aliases, names, words):
+    aliases = make_aliases([*names, ("Wait…", 0), ("½ a", 0)])
+    held = [set(name.split(" ")) for name in aliases.keys]
+    expected = [sum(word in own for own in held) for word in words]
+    assert aliases.count_holders(words).tolist() == expected
+
+
+def test_no_names_hold_no_words(make_aliases):
+    assert make_aliases([]).count_holders(["a", "b"]).tolist() == [0, 0]
+    assert make_aliases([]).count_holders([]).tolist() == []
+    assert make_aliases([]).names_with("a") == []
+    assert make_aliases([]).word_forms(["a", ""]).tolist() == [0, 0]
+    assert make_aliases([]).sample(5)[0] == []
+
+
+@given(NAMES, st.sampled_from(["a", "b", "c", "-", "東", "zz"]))
+def test_names_with_a_word_are_those_of_a_plain_search(make_aliases, names, word):
+    aliases = make_aliases(names)
+    split = [(row, name.split(" ")) for row, name in enumerate(aliases.keys)]
+    assert aliases.names_with(word) == [(row, words) for row, words in split if word in words]
+
+
+@given(NAMES, st.lists(st.sampled_from(FOLDED), max_size=6))
+def test_word_forms_are_those_of_all_candidates_of_a_word(make_aliases, names, words):
+    aliases = make_aliases(names)
+    expected = []
+    for word in words:
+        rows = [row for row, name in enumerate(aliases.keys) if name == word and " " not in word]
+        expected.append(np.bitwise_or.reduce(aliases.candidate_rows(np.array(rows, int))[3]))
+    forms = aliases.word_forms(words)
+    assert (forms.tolist(), forms.dtype) == (expected, np.uint8)

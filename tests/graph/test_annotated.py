@@ -11,6 +11,7 @@ from tests.link.tiny import examples, some
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph.annotated import (
+    IGNORED,
     Annotated,
     annotate,
     documents_of,
@@ -71,6 +72,38 @@ def test_a_file_is_read_plain_or_packed(graph, tmp_path, name):
     assert rows(read_annotated(tmp_path / name, graph)) == rows(annotate(graph, examples()))
 
 
+def test_unlinked_spans_are_neither_right_nor_wrong(graph, tmp_path):
+    lines = [
+        GOOD | {"unlinked": [{"start": 7, "end": 9, "why": "a village"}]},
+        GOOD | {"unlinked": []},
+        {"text": "nothing", "mentions": [], "unlinked": [{"start": 0, "end": 3}]},
+    ]
+    file = tmp_path / "texts.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    data = read_annotated(file, graph)
+    [paris] = graph.numbers_of(["fr-paris"])
+    assert [mentions for _, mentions in rows(data)] == [
+        [(0, 5, paris), (7, 9, IGNORED)],
+        [(0, 5, paris)],
+        [(0, 3, IGNORED)],
+    ]
+    assert data.entity.dtype == np.int64
+    assert graph.numbers_of(["no such entity", ""]).tolist() == [-1, -1]  # not what is ignored
+
+
+def test_a_part_keeps_its_unlinked_spans(graph):
+    span = {"start": 0, "end": 1, "entity": None}
+    data = annotate(graph, [("a", []), ("b", [span]), ("c", [span])])
+    assert data.entity.tolist() == [IGNORED, IGNORED]
+    assert rows(data.part(np.array([2, 0]))) == [("c", [(0, 1, IGNORED)]), ("a", [])]
+
+
+@pytest.mark.parametrize("empty", ["[]", "{}", '""'])
+def test_mentions_may_be_empty_in_any_way(graph, tmp_path, empty):
+    (tmp_path / "texts.jsonl").write_text(f'{{"text": "a", "mentions": {empty}}}')
+    assert rows(read_annotated(tmp_path / "texts.jsonl", graph)) == [("a", [])]
+
+
 def mention(**changes):
     return {"text": "Paris", "mentions": [GOOD["mentions"][0] | changes]}
 
@@ -92,6 +125,11 @@ def mention(**changes):
         (json.dumps(mention(end=True)), "start and end of a mention are whole numbers"),
         (json.dumps(mention(end=10**30)), "start and end"),
         (json.dumps(mention(entity=7)), "the entity of a mention is an id"),
+        (json.dumps(mention(entity=None)), "the entity of a mention is an id"),
+        (json.dumps(GOOD | {"unlinked": None}), "TypeError"),
+        (json.dumps(GOOD | {"unlinked": ["b"]}), "TypeError"),
+        (json.dumps(GOOD | {"unlinked": [{"start": 0}]}), "KeyError: 'end'"),
+        (json.dumps(GOOD | {"unlinked": [{"start": 0, "end": "1"}]}), "start and end"),
     ],
 )
 def test_a_bad_line_is_refused_with_file_and_line(graph, tmp_path, line, reason):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kgraft.graph import fold
 from kgraft.graph.columns import codepoints
-from kgraft.graph.fold import FoldedNames, HashedTokens, Kind, key, tokenise
+from kgraft.graph.fold import FoldedNames, HashedTokens, Kind, WordTokens, key, tokenise
 
 ODD = st.sampled_from(
     "aB1_ß İÅé\u0301\u0345\u00ad\u200d\ufeff\ufe0f\n\t\u00a0\u200b.-–’ʼ&…½ﬁガがカ\u3099東京한ั🇫🇷👍🏽"
@@ -215,3 +215,13 @@ def test_names_without_a_visible_character_have_an_empty_key(name):
 
 def test_lone_surrogates_fold_to_the_replacement_character():
     assert key("\ud83d\ude00 \udfff") == "\ufffd \ufffd \ufffd"
+
+
+@given(TEXT, st.integers(0, 9))
+def test_tokens_with_their_words_are_the_same_tokens(text, seed):
+    tokens = WordTokens.of(text)
+    spans = zip(tokens.start.tolist(), tokens.end.tolist(), tokens.words, strict=True)
+    assert list(spans) == tokens_of(text)
+    hashed, expected = tokens.hashed(seed), HashedTokens.of(text, seed)
+    for name in ("start", "end", "hash"):
+        assert getattr(hashed, name).tolist() == getattr(expected, name).tolist()

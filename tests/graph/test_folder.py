@@ -7,11 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kgraft.errors import BadGraph, BadInput, NotFound
 from kgraft.graph import Graph, build_graph, check_graph, folder, open_source
-from kgraft.graph.folder import FORMAT, GRAPH, read_manifest
+from kgraft.graph.folder import FORMAT, GRAPH, SINCE_0_2, TABLES, read_manifest
+from kgraft.graph.matcher import NameMatcher
 from kgraft.graph.readers.tables import TablesSource
 from kgraft.storage import new_folder
 
@@ -134,6 +136,79 @@ def test_a_file_that_is_no_table(graph):
     path.write_bytes(b"x" * path.stat().st_size)
     with pytest.raises(BadGraph, match=r"triples\.arrow cannot be read .*; import the graph again"):
         Graph.open(graph)
+
+
+# Graphs of an older kgraft
+
+
+@pytest.fixture
+def older(tmp_path):
+    """Return two folders of one graph: as it is written now, and as an older kgraft wrote it."""
+    entities = [
+        {"id": "w", "label": "Wilson disease", "aliases": ["The Wilson"]},
+        {"id": "d", "label": "WD", "aliases": ["Wilson"]},
+    ]
+    triples = [("w", "unlike", "d", "train"), ("w", "like", "d", "test")]
+    for name in ("now", "before"):
+        build_graph(TablesSource(triples, entities), tmp_path / name)
+    for name in SINCE_0_2:
+        (tmp_path / "before" / f"{name}.arrow").unlink()
+    files = json.loads((tmp_path / "before" / "manifest.json").read_text())["files"]
+    kept = {name: facts for name, facts in files.items() if name[:-6] not in SINCE_0_2}
+    rewrite(tmp_path / "before", files=kept)
+    return tmp_path / "now", tmp_path / "before"
+
+
+def alias_tables(graph):
+    aliases = graph.aliases
+    columns = aliases.candidate_rows(np.arange(len(aliases)))
+    return list(aliases.keys), [column.tolist() for column in columns]
+
+
+def test_new_graphs_have_the_tables_that_older_ones_lack(older):
+    now, before = older
+    assert set(Graph.open(now).tables) == {*TABLES, *SINCE_0_2}
+    assert set(Graph.open(before).tables) == set(TABLES)
+    assert {f"{name}.arrow" for name in SINCE_0_2} <= read_manifest(now).files.keys()
+
+
+def test_an_older_graph_opens_and_finds_the_same_names(older, caplog):
+    now, before = (Graph.open(folder) for folder in older)
+    with caplog.at_level("INFO", logger="kgraft.graph"):
+        assert alias_tables(before) == alias_tables(now)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{older[1]} was imported by an older kgraft: import it again to save time"
+    ]
+    texts = ["Wilson diseases (WD), disease of Wilson", "WD and the Wilson"]
+    found, expected = (NameMatcher(graph).find(texts) for graph in (before, now))
+    assert len(found) > 5
+    for name in ("text", "start", "end", "bounds", "entity", "prior", "match", "forms"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+    assert before.manifest.version == now.manifest.version
+
+
+def test_an_older_graph_is_sound_and_can_be_changed(older, tmp_path):
+    assert check_graph(older[1]) == []
+    extended = Graph.open(older[1]).extend(tmp_path / "more", entities=[{"id": "n", "label": "N"}])
+    assert set(extended.tables) == {*TABLES, *SINCE_0_2}
+    assert check_graph(tmp_path / "more") == []
+
+
+@pytest.mark.parametrize("name", SINCE_0_2)
+def test_a_graph_that_has_one_of_the_newer_tables_works_too(older, name):
+    now, before = older
+    (now / f"{name}.arrow").unlink()
+    files = json.loads((now / "manifest.json").read_text())["files"]
+    rewrite(now, files={file: facts for file, facts in files.items() if file != f"{name}.arrow"})
+    assert alias_tables(Graph.open(now)) == alias_tables(Graph.open(before))
+
+
+@pytest.mark.parametrize("name", SINCE_0_2)
+def test_a_newer_table_that_is_listed_must_be_there(graph, name):
+    (graph / f"{name}.arrow").unlink()
+    with pytest.raises(BadGraph) as error:
+        Graph.open(graph)
+    assert str(error.value) == f"{graph / name}.arrow is missing; import the graph again"
 
 
 # Written beside and renamed

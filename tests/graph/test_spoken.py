@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgraft.graph.alias_build import Names
+from kgraft.graph.alias_build import Form, Names
 from kgraft.graph.fold import key
 from kgraft.graph.spoken import with_spoken
 
 
-def spoken(*names, counts=None):
+def spoken(*names, counts=None, origin=None):
     """Return the pairs of entity and key that names have."""
     column = pa.chunked_array([list(names)], pa.string())
     seen = np.full(len(names), -1) if counts is None else np.array(counts)
-    return with_spoken(Names(column, np.arange(len(names), dtype=np.int32), seen))
+    return with_spoken(Names(column, np.arange(len(names), dtype=np.int32), seen, origin))
 
 
 def keys(name):
@@ -53,11 +53,20 @@ def test_they_belong_to_their_entity_and_count_as_not_seen():
     assert names.count.tolist() == [7, 5, 0]
 
 
+def test_they_are_derived_and_the_others_stay_what_they_are():
+    assert spoken("Rome", "Dr. Seuss").origin.tolist() == [0, 0, Form.DERIVED]
+    origin = np.array([Form.LABEL, 0], np.uint8)
+    names = spoken("Dr. Seuss", "Rome", origin=origin)
+    assert names.origin.tolist() == [Form.LABEL, 0, Form.DERIVED]
+    assert names.origin.dtype == np.uint8
+    assert spoken().origin.tolist() == []
+
+
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=9), max_size=9))
 def test_every_name_stays_first_and_as_it_was(names):
     made = spoken(*names)
     assert made.name.to_pylist()[: len(names)] == names
-    assert len(made.name) == len(made.entity) == len(made.count)
+    assert len(made.name) == len(made.entity) == len(made.count) == len(made.origin)
     assert made.entity.dtype == np.int32
     for form, entity in zip(made.name.to_pylist(), made.entity, strict=True):
         assert set(key(form).replace(" ", "")) <= set(key(names[entity]).replace(" ", ""))

@@ -6,12 +6,15 @@ candidates    entity, weight  … this table
 phrases       hash, value     every beginning of every alias, word by word
 words         hash, start     the aliases that hold a word are rows start[i] : start[i + 1] of
 postings      alias           … this table
+name_forms    forms           how the name of each row of `candidates` is written, see `Form`
+variants      hash, alias     names by their stems, see `variants`
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import IntFlag
 
 import numpy as np
 import pyarrow as pa
@@ -20,10 +23,21 @@ import pyarrow.compute as pc
 from kgraft.graph.columns import broken_codepoints, flat, narrow, numbers
 from kgraft.graph.fold import FoldedNames
 from kgraft.graph.hashing import HashIndex, distinct_hashes, hash_segments, multiplier
+from kgraft.graph.variants import build_variants
 from kgraft.progress import Progress, Silent
 
 LONGER = np.uint32(1 << 31)  # set in `value` where some alias goes on behind this phrase
 _NAMES = 1 << 17  # names folded at a time
+
+
+class Form(IntFlag):
+    """How a name of an entity is written; one name may be written in several ways."""
+
+    LOWER = 1  # all letters are small
+    UPPER = 2  # all letters are capitals
+    MIXED = 4  # both, or no letters at all
+    LABEL = 8  # it is the label, not an alias
+    DERIVED = 16  # only a spoken form of a name, see `spoken`
 
 
 @dataclass(frozen=True)
@@ -33,6 +47,15 @@ class Names:
     name: pa.ChunkedArray
     entity: np.ndarray  # (N,) int32
     count: np.ndarray  # (N,) int64
+    origin: np.ndarray | None = None  # (N,) uint8: Form.LABEL, Form.DERIVED, or 0 for an alias
+
+    def forms(self) -> np.ndarray:
+        """Return how each name is written, (N,) uint8."""
+        name = flat(self.name)
+        upper, lower = (numbers(test(name)) for test in (pc.utf8_is_upper, pc.utf8_is_lower))
+        case = np.where(upper, Form.UPPER, np.where(lower, Form.LOWER, Form.MIXED))
+        origin = np.zeros(len(case), np.uint8) if self.origin is None else self.origin
+        return case.astype(np.uint8) | origin
 
 
 def lengthen(phrase: np.ndarray, token: np.ndarray, seed: int) -> np.ndarray:
@@ -52,7 +75,7 @@ def build_aliases(
 
     progress.start("indexing names", None)
     phrases = distinct_hashes(lambda seed: _phrases(aliases, seed), lambda made: made.whole_hash)
-    tables |= _phrase_tables(phrases) | _word_tables(phrases)
+    tables |= _phrase_tables(phrases) | _word_tables(phrases) | build_variants(aliases)
     return tables, phrases.seed
 
 
@@ -97,11 +120,16 @@ def _candidates(
     weight = 1.0 + np.where(counted[row], seen, degree[entity])
     order = np.lexsort((entity, -weight, row))
     bounds = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=aliases))])
+    written = names.forms()[visible]
+    forms = np.zeros(len(pairs), np.uint8)
+    np.bitwise_or.at(forms, pair, written)
+    forms[pair[(written & Form.DERIVED) == 0]] &= ~np.uint8(Form.DERIVED)
     return {
         "alias_bounds": pa.table({"start": narrow(bounds)}),
         "candidates": pa.table(
             {"entity": entity[order], "weight": weight[order].astype(np.float32)}
         ),
+        "name_forms": pa.table({"forms": forms[order]}),
     }
 
 

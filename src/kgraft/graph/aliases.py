@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from kgraft.graph.adjacency import expand
 from kgraft.graph.alias_build import LONGER, lengthen
-from kgraft.graph.columns import numbers
+from kgraft.graph.columns import arrow_numbers, codepoints, numbers
 from kgraft.graph.fold import HashedTokens, key
-from kgraft.graph.hashing import HashIndex
+from kgraft.graph.hashing import HashIndex, hash_segments
+from kgraft.graph.variants import VariantIndex
 
 _ALIASES = 1000  # of those that fit a search, whose candidates are weighed against one another
 
@@ -55,6 +56,8 @@ class Aliases:
         self._bounds = numbers(tables["alias_bounds"]["start"])
         self._entity = numbers(tables["candidates"]["entity"])
         self._weight = numbers(tables["candidates"]["weight"])
+        self._forms = numbers(tables["name_forms"]["forms"])
+        self.variants = VariantIndex(tables["variants"])
         self._value = numbers(tables["phrases"]["value"])
         self._phrases = HashIndex(
             numbers(tables["phrases"]["hash"]), numbers(tables["phrase_buckets"]["start"])
@@ -152,6 +155,50 @@ class Aliases:
         """Return the candidates of many aliases: place among the aliases, entity and weight."""
         owner, place = expand(self._bounds[aliases], self._bounds[aliases + 1])
         return owner, self._entity[place].astype(np.int64), self._weight[place]
+
+    def candidate_rows(
+        self, aliases: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the candidates of many aliases: owner, entity, weight and forms of the name."""
+        owner, row = expand(self._bounds[aliases], self._bounds[aliases + 1])
+        return owner, self._entity[row].astype(np.int64), self._weight[row], self._forms[row]
+
+    def sample(self, limit: int) -> tuple[list[str], np.ndarray]:
+        """Return at most `limit` names spread evenly over all, and how their first is written."""
+        rows = np.arange(0, len(self), max(1, -(-len(self) // limit)))
+        names = self.keys.column.take(arrow_numbers(rows)).to_pylist()
+        return names, self._forms[self._bounds[rows]]
+
+    def word_forms(self, words: Sequence[str]) -> np.ndarray:
+        """Return how folded words are written as names, all their candidates together; 0: none."""
+        row = self._phrases.find(self._word_hashes(words))
+        word = np.flatnonzero(row >= 0)
+        alias = (self._value[row[word]] & ~LONGER).astype(np.int64) - 1
+        word, alias = word[alias >= 0], alias[alias >= 0]
+        forms = np.zeros(len(words), np.uint8)
+        owner, _, _, written = self.candidate_rows(alias)
+        np.bitwise_or.at(forms, word[owner], written)
+        return forms
+
+    def count_holders(self, words: Sequence[str]) -> np.ndarray:
+        """Return how many names hold each folded word, (N,)."""
+        folded, inverse = np.unique(np.array(words, object), return_inverse=True)
+        row = self._words.find(self._word_hashes(folded.tolist()))
+        ends = np.append(self._word_start, len(self._postings))
+        count = np.where(row >= 0, ends[row + 1] - ends[row], 0)
+        return count[inverse]
+
+    def _word_hashes(self, words: Sequence[str]) -> np.ndarray:
+        """Return the hashes of folded words, under the seed of the table."""
+        bounds = np.cumsum([0, *map(len, words)])
+        return hash_segments(codepoints("".join(words)), bounds, self.seed)
+
+    def names_with(self, word: str) -> list[tuple[int, list[str]]]:
+        """Return the names that hold a word: the row of each, and its words."""
+        rows = self.with_words(word)
+        names = self.keys.column.take(arrow_numbers(rows)).to_pylist()
+        pairs = ((row, name.split(" ")) for row, name in zip(rows.tolist(), names, strict=True))
+        return [(row, words) for row, words in pairs if word in words]
 
     def _phrases_in(self, token: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return first token, number of tokens and alias of every match."""

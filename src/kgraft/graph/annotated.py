@@ -17,13 +17,17 @@ import numpy as np
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph.graph import Graph
 
+IGNORED = -2  # entity of a span that is neither right nor wrong to link
 FORMAT = '{"text": "…", "mentions": [{"start": 0, "end": 5, "entity": "id"}]}'
 LARGEST = 1 << 31  # of the offsets that make sense
 
 
 @dataclass(frozen=True)
 class Annotated:
-    """Texts and their mentions; a mention of an entity that the graph lacks has the number -1."""
+    """Texts and their mentions; a mention of an entity that the graph lacks has the number -1.
+
+    Spans with the number IGNORED count neither as right nor as wrong when they are linked.
+    """
 
     texts: list[str]
     text: np.ndarray  # (M,) int64, number of the text
@@ -90,7 +94,9 @@ def annotate(graph: Graph, examples: Iterable[tuple[str, list[dict[str, Any]]]])
         rows += [(number, mention["start"], mention["end"]) for mention in mentions]
         ids += [mention["entity"] for mention in mentions]
     of_text, start, end = np.array(rows, np.int64).reshape(-1, 3).T
-    return Annotated(texts, of_text, start, end, graph.numbers_of(ids))
+    entity = graph.numbers_of([item or "" for item in ids])
+    entity = np.where([item is None for item in ids], IGNORED, entity) if ids else entity
+    return Annotated(texts, of_text, start, end, entity)
 
 
 def read_annotated(path: str | Path, graph: Graph) -> Annotated:
@@ -130,20 +136,27 @@ def _examples(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
             text, mentions = example["text"], example["mentions"]
             for mention in mentions:
                 _check(mention)
+            unlinked = [{**span, "entity": None} for span in example.get("unlinked", ())]
+            for span in unlinked:
+                _check_span(span)
             if not isinstance(text, str):
                 raise TypeError("its text is no string")
         except (ValueError, KeyError, TypeError) as error:
             reason = f"no annotated text ({type(error).__name__}: {error})"
             raise BadInput(reason, file=str(path), line=number, remedy=f"write {FORMAT}") from error
-        yield text, mentions
+        yield text, [*mentions, *unlinked]
 
 
 def _check(mention: dict[str, Any]) -> None:
+    _check_span(mention)
+    if not isinstance(mention["entity"], str):
+        raise TypeError("the entity of a mention is an id")
+
+
+def _check_span(mention: dict[str, Any]) -> None:
     sides = mention["start"], mention["end"]
     if not all(type(side) is int and abs(side) < LARGEST for side in sides):
         raise TypeError("start and end of a mention are whole numbers")
-    if not isinstance(mention["entity"], str):
-        raise TypeError("the entity of a mention is an id")
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -197,6 +197,28 @@ class HashedTokens:
         return cls(np.concatenate(starts), np.concatenate(ends), np.concatenate(hashes))
 
 
+@dataclass(frozen=True)
+class WordTokens:
+    """Tokens of a text with their folded forms as strings, for what needs to look at the words."""
+
+    start: np.ndarray  # (T,) int64
+    end: np.ndarray  # (T,) int64
+    words: list[str]
+    _folded: np.ndarray
+    _bounds: np.ndarray
+
+    @classmethod
+    def of(cls, text: str) -> WordTokens:
+        """Tokenise a text."""
+        tokens = tokenise(codepoints(text))
+        words = strings_from_codepoints(tokens.folded, tokens.bounds).to_pylist()
+        return cls(tokens.start, tokens.end, words, tokens.folded, tokens.bounds)
+
+    def hashed(self, seed: int) -> HashedTokens:
+        """Return the tokens with one hash each, under a seed."""
+        return HashedTokens(self.start, self.end, hash_segments(self._folded, self._bounds, seed))
+
+
 def _pieces(points: np.ndarray) -> list[tuple[int, int]]:
     """Bounds of pieces of about _CHUNK characters that end before white space or at the end."""
     cuts = [0]

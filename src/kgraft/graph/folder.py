@@ -30,6 +30,7 @@ TABLES = (
     *("aliases", "alias_bounds", "candidates", "phrases", "phrase_buckets"),
     *("words", "word_buckets", "postings"),
 )
+SINCE_0_2 = ("name_forms", "variants")  # tables that older graphs lack: made when they are used
 _ROWS = 1 << 18  # rows of an Arrow batch
 
 
@@ -92,7 +93,8 @@ def read_table(folder: Path, name: str) -> pa.Table:
 
 def read_tables(folder: Path) -> dict[str, pa.Table]:
     """Map all tables of a graph; what is mapped stays, even if the folder is replaced later."""
-    return {name: read_table(folder, name) for name in TABLES}
+    newer = [name for name in SINCE_0_2 if (folder / f"{name}.arrow").is_file()]
+    return {name: read_table(folder, name) for name in (*TABLES, *newer)}
 
 
 def content_version(files: dict[str, dict[str, Any]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -25,12 +26,14 @@ from kgraft.graph.columns import (
     take_rows,
 )
 from kgraft.graph.entity import Candidate, Card, Entity, Found, Mention, Neighbour, Relation
-from kgraft.graph.folder import MANIFEST, Manifest, read_manifest, read_tables
+from kgraft.graph.folder import MANIFEST, SINCE_0_2, Manifest, read_manifest, read_tables
 from kgraft.graph.hashing import HashIndex, hash_strings
 from kgraft.graph.paths import GraphPath, Subgraph, paths_between, subgraph
 from kgraft.graph.search import search, search_nearby
+from kgraft.graph.write import name_tables
 from kgraft.progress import Progress
 
+logger = logging.getLogger("kgraft.graph")
 BUILT_IN = Path(__file__).parent.parent / "data"
 
 
@@ -115,7 +118,11 @@ class Graph:
     @cached_property
     def aliases(self) -> Aliases:
         """The names of the entities, for look-up and for finding them in text."""
-        return Aliases(self.tables, self.manifest.alias_seed)
+        if all(name in self.tables for name in SINCE_0_2):
+            return Aliases(self.tables, self.manifest.alias_seed)
+        logger.info("%s was imported by an older kgraft: import it again to save time", self.folder)
+        tables, seed = name_tables(self.entities, self.whole().triples)
+        return Aliases(tables, seed)
 
     @cached_property
     def _ids(self) -> tuple[HashIndex, np.ndarray]:

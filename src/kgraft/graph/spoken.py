@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgraft.graph.alias_build import Names
+from kgraft.graph.alias_build import Form, Names
 from kgraft.graph.columns import numbers
 
 _BRACKETS = r"\s*\([^()]*\)\s*$"
@@ -38,12 +38,18 @@ def with_spoken(names: Names) -> Names:
         bare = pc.replace_substring_regex(form, _ARTICLE, "")
         forms.append((form, bare, pc.and_(wanted, pc.match_substring_regex(bare, _TWO_WORDS))))
     chunks, entity, count = [*whole.chunks], [names.entity], [names.count]
+    origin = np.zeros(len(whole), np.uint8) if names.origin is None else names.origin
     for before, form, sound in forms:
         changed = pc.fill_null(pc.and_(sound, pc.not_equal(form, before)), fill_value=False)
         rows = np.flatnonzero(numbers(changed))
         chunks += form.take(pa.array(rows)).chunks
         entity.append(names.entity[rows])
         count.append(np.minimum(names.count[rows], 0))
+    entities = np.concatenate(entity)
+    derived = np.full(len(entities) - len(origin), Form.DERIVED, np.uint8)
     return Names(
-        pa.chunked_array(chunks, whole.type), np.concatenate(entity), np.concatenate(count)
+        pa.chunked_array(chunks, whole.type),
+        entities,
+        np.concatenate(count),
+        np.concatenate([origin, derived]),
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from kgraft.graph.adjacency import Adjacency, TripleArrays, build_adjacency, sort_triples
-from kgraft.graph.alias_build import Names, build_aliases
+from kgraft.graph.alias_build import Form, Names, build_aliases
 from kgraft.graph.batches import SPLITS
 from kgraft.graph.columns import list_rows, narrow, numbers, run_starts
 from kgraft.graph.folder import GRAPH, Manifest, content_version, write_manifest, write_table
@@ -70,9 +70,7 @@ def _write(folder: Path, content: Content, provenance: Provenance, progress: Pro
     if len(triples) < len(content.triples):
         repeated = len(content.triples) - len(triples)
         left_out["repeated triples"] = left_out.get("repeated triples", 0) + repeated
-    train = triples if not triples.split.any() else triples.take(triples.split == 0)
-    names = with_spoken(entity_names(content.entities))
-    tables, alias_seed = build_aliases(names, degrees(train, entities), progress)
+    tables, alias_seed = name_tables(content.entities, triples, progress)
     for name, table in tables.items():
         write_table(folder, name, table)
 
@@ -89,13 +87,27 @@ def _write(folder: Path, content: Content, provenance: Provenance, progress: Pro
         source=provenance.source,
         licence=provenance.licence,
         parent=provenance.parent,
-        priors="counts" if (names.count >= 0).any() else "degree",
+        priors="degree" if _uncounted(content.entities) else "counts",
         alias_seed=alias_seed,
         id_seed=id_seed,
         left_out=left_out,
         refused=provenance.refused,
         files=files,
     )
+
+
+def name_tables(
+    entities: pa.Table, triples: TripleArrays, progress: Progress | None = None
+) -> tuple[dict[str, pa.Table], int]:
+    """Return the tables of all names of a graph, and the seed of their hashes."""
+    train = triples if not triples.split.any() else triples.take(triples.split == 0)
+    names = with_spoken(entity_names(entities))
+    return build_aliases(names, degrees(train, len(entities)), progress)
+
+
+def _uncounted(entities: pa.Table) -> bool:
+    """Tell whether no name comes with a count."""
+    return not len(list_rows(entities["name_counts"])[0])
 
 
 def degrees(triples: TripleArrays, entities: int) -> np.ndarray:
@@ -110,7 +122,10 @@ def entity_names(entities: pa.Table) -> Names:
     row, aliases = list_rows(entities["aliases"])
     name = pa.chunked_array([*labels.chunks, aliases], pa.string())
     entity = np.concatenate([np.arange(len(labels)), row]).astype(np.int32)
-    return Names(name, entity, _name_counts(entities["name_counts"], len(labels), row))
+    counts = _name_counts(entities["name_counts"], len(labels), row)
+    origin = np.zeros(len(entity), np.uint8)
+    origin[: len(labels)] = Form.LABEL
+    return Names(name, entity, counts, origin)
 
 
 def _name_counts(counts: pa.ChunkedArray, labels: int, alias_row: np.ndarray) -> np.ndarray:

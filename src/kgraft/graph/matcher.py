@@ -1,0 +1,221 @@
+"""The name matcher: where texts name entities of a graph, and which entities each name may mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from kgraft.graph.abbreviations import Definition, find_definitions, find_uses
+from kgraft.graph.alias_build import Names, build_aliases
+from kgraft.graph.aliases import Aliases
+from kgraft.graph.columns import arrow_strings
+from kgraft.graph.fold import WordTokens
+from kgraft.graph.graph import Graph
+from kgraft.graph.mentions import Match, Mentions
+from kgraft.graph.partial_names import find_parts
+from kgraft.graph.words import ordinary_frequency
+
+BARRIERS = frozenset(".;:!?()[]{}|•。！？；：\uffff")  # no variant of a name runs across one
+_SEPARATOR = "\uffff\n"  # between texts: a word that stands in no name, and ends whatever is open
+COMMON = 4.5  # Zipf frequency of a word that is no variant of another, but for its plural
+SHORTEST = 5  # letters of a single word that is a variant of another
+
+
+class _Rows(NamedTuple):
+    """One row per span and candidate; positions are those of all texts, joined."""
+
+    start: np.ndarray
+    end: np.ndarray
+    entity: np.ndarray
+    weight: np.ndarray
+    match: np.ndarray
+    forms: np.ndarray
+
+
+@dataclass
+class _Table:
+    """The names of one graph: the indices of its entities, and those that are hidden."""
+
+    aliases: Aliases
+    indices: np.ndarray | None  # None: entities keep their indices
+    hidden: np.ndarray
+
+
+class NameMatcher:
+    """The names of a graph's entities, with those added since and without those removed.
+
+    >>> matcher = NameMatcher(Graph.open("world"))
+    >>> mentions = matcher.find(["She flew to Köln."])
+    >>> mentions.start.tolist(), mentions.end.tolist()
+    ([12], [16])
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._tables = [_Table(graph.aliases, None, np.zeros(0, np.int64))]
+        self._pins: _Table | None = None
+        self._removed = np.zeros(0, np.int64)
+
+    def add(self, graph: Graph, entities: np.ndarray) -> None:
+        """Take the names of entities from another graph, which has them in this order.
+
+        It replaces what was added before.
+        """
+        del self._tables[1:]
+        self._tables[0].hidden = np.union1d(self._tables[0].hidden, entities)
+        self._removed = np.setdiff1d(self._removed, entities)
+        self._tables.append(_Table(graph.aliases, entities, np.zeros(0, np.int64)))
+
+    def remove(self, entities: np.ndarray) -> None:
+        """Let entities be found by no name, not even by a pinned one."""
+        self._removed = np.union1d(self._removed, entities)
+        for table in self._tables:
+            table.hidden = np.union1d(table.hidden, entities)
+
+    def pin(self, names: Mapping[str, int]) -> None:
+        """Let names mean one entity each, whatever else they may mean."""
+        column = pa.chunked_array([arrow_strings(list(names))])
+        entity = np.array(list(names.values()), np.int64)
+        pinned = Names(column, np.arange(len(entity), dtype=np.int32), np.ones(len(entity), int))
+        tables, seed = build_aliases(pinned, np.zeros(len(entity), np.int64))
+        self._pins = _Table(Aliases(tables, seed), entity, np.zeros(0, np.int64))
+
+    def find(self, texts: Sequence[str], *, exact: bool = False) -> Mentions:
+        """Find all names in texts at word boundaries, overlapping ones too.
+
+        With `exact`, only names as the graph has them: no inflections, no abbreviations.
+        """
+        bounds = np.cumsum([0, *(len(text) + len(_SEPARATOR) for text in texts)])
+        tokens = WordTokens.of(_SEPARATOR.join(texts))
+        parts = [_exact(table, tokens, Match.NAME) for table in self._tables]
+        if not exact:
+            names = _concatenate(parts)
+            parts += [_variants(table, tokens) for table in self._tables]
+            parts += [_parts_of_names(table, tokens, names) for table in self._tables]
+        if self._pins is not None:
+            pins = replace(self._pins, hidden=self._removed)
+            parts.append(_exact(pins, tokens, Match.PINNED))
+        mentions = _grouped(_concatenate(parts), bounds)
+        return mentions if exact else _with_abbreviations(mentions, texts)
+
+
+def _concatenate(parts: list[_Rows]) -> _Rows:
+    return _Rows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _grouped(rows: _Rows, bounds: np.ndarray) -> Mentions:
+    """Return mentions of one text each; a name does not run on from one text into the next."""
+    text = np.searchsorted(bounds, rows.start, side="right") - 1
+    inside = rows.end <= bounds[text + 1] - len(_SEPARATOR)
+    start, end = rows.start - bounds[text], rows.end - bounds[text]
+    columns = (text, start, end, *rows[2:])
+    return Mentions.group(*(column[inside] for column in columns))
+
+
+def _exact(table: _Table, tokens: WordTokens, match: Match) -> _Rows:
+    hashed = tokens.hashed(table.aliases.seed)
+    matches = table.aliases.match(hashed, overlapping=True)
+    return _rows(table, matches.start, matches.end, matches.alias, match)
+
+
+def _variants(table: _Table, tokens: WordTokens) -> _Rows:
+    """Return the rows of names that stand in the text inflected or reordered."""
+    barrier = np.fromiter((word in BARRIERS for word in tokens.words), bool, len(tokens.words))
+    first, last, alias = table.aliases.variants.find(tokens.words, barrier)
+    kept = _plausible(table.aliases, tokens.words, first, last, alias)
+    first, last, alias = first[kept], last[kept], alias[kept]
+    return _rows(table, tokens.start[first], tokens.end[last - 1], alias, Match.VARIANT)
+
+
+def _parts_of_names(table: _Table, tokens: WordTokens, names: _Rows) -> _Rows:
+    """Return the rows of parts of names, outside of names of several words."""
+    first = np.searchsorted(tokens.start, names.start)
+    last = np.searchsorted(tokens.start, names.end)
+    long = last - first > 1
+    edges = np.zeros(len(tokens.words) + 1, np.int64)
+    np.add.at(edges, first[long], 1)
+    np.add.at(edges, last[long], -1)
+    covered = np.cumsum(edges)[:-1] > 0
+    first, last, alias = find_parts(table.aliases, tokens.words, covered)
+    return _rows(table, tokens.start[first], tokens.end[last - 1], alias, Match.PARTIAL)
+
+
+def _plausible(
+    aliases: Aliases, words: list[str], first: np.ndarray, last: np.ndarray, alias: np.ndarray
+) -> np.ndarray:
+    """Return which variants are: of several words, of a rare word, or the plural of the name."""
+    kept = last - first > 1
+    for row in np.flatnonzero(~kept).tolist():
+        word = words[first[row]]
+        if len(word) >= SHORTEST:
+            name = aliases.keys[int(alias[row])]
+            kept[row] = _is_plural(word, name) or ordinary_frequency([word])[0] < COMMON
+    return kept
+
+
+def _is_plural(word: str, name: str) -> bool:
+    return word in (f"{name}s", f"{name}es", f"{name[:-1]}ies" if name.endswith("y") else "")
+
+
+def _rows(
+    table: _Table, start: np.ndarray, end: np.ndarray, alias: np.ndarray, match: Match
+) -> _Rows:
+    owner, entity, weight, forms = table.aliases.candidate_rows(alias)
+    entity = entity if table.indices is None else table.indices[entity]
+    kind = np.full(len(entity), match, np.uint8)
+    rows = _Rows(start[owner], end[owner], entity, weight, kind, forms)
+    if not len(table.hidden):
+        return rows
+    kept = ~np.isin(entity, table.hidden)
+    return _Rows(*(column[kept] for column in rows))
+
+
+def _with_abbreviations(mentions: Mentions, texts: Sequence[str]) -> Mentions:
+    """Return mentions with the abbreviations that the texts define, wherever they are used."""
+    spans: list[tuple[int, int, int]] = []
+    sources: list[int] = []
+    for text, start, end, source in _abbreviations(mentions, texts):
+        spans.append((text, start, end))
+        sources.append(source)
+    if not spans:
+        return mentions
+    taken = mentions.select(np.array(sources))
+    columns = [np.repeat(column, taken.sizes) for column in np.array(spans).T]
+    kind = np.full(len(taken.entity), Match.ABBREVIATION, np.uint8)
+    own = [np.repeat(a, mentions.sizes) for a in (mentions.text, mentions.start, mentions.end)]
+    candidates = (mentions.entity, mentions.prior, mentions.match, mentions.forms)
+    more = (*columns, taken.entity, taken.prior, kind, taken.forms)
+    both = zip((*own, *candidates), more, strict=True)
+    return Mentions.group(*(np.concatenate(pair) for pair in both))
+
+
+def _abbreviations(mentions: Mentions, texts: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield text, start and end of each use of an abbreviation, and the mention it stands for."""
+    for index, text in enumerate(texts):
+        if "(" not in text:
+            continue
+        first, last = np.searchsorted(mentions.text, [index, index + 1])
+        sources: dict[tuple[str, str], int] = {}  # a text may repeat what it has defined
+        for definition in find_definitions(text):
+            rows = np.arange(first, last)[mentions.end[first:last] == definition.end]
+            source = _long_form(mentions, rows, text, definition)
+            if source is not None:
+                long = text[mentions.start[source] : definition.end]
+                sources.setdefault((definition.short, long), source)
+        for (short, _), source in sources.items():
+            for start, end in find_uses(text, short):
+                yield index, start, end, source
+
+
+def _long_form(
+    mentions: Mentions, rows: np.ndarray, text: str, definition: Definition
+) -> int | None:
+    """Return the longest of the mentions that end a long form and begin as its short form does."""
+    initial = definition.short[0].casefold()
+    for row, start in zip(rows.tolist(), mentions.start[rows].tolist(), strict=True):
+        if start >= definition.start and text[start].casefold() == initial:
+            return row
+    return None

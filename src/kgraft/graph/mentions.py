@@ -1,0 +1,174 @@
+"""Mentions: the spans of texts that may refer to entities, with their candidates.
+
+This is the one table that name matching fills, a linker scores, and evaluation compares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from enum import IntEnum
+
+import numpy as np
+
+from kgraft.graph.adjacency import expand
+
+
+class Match(IntEnum):
+    """How a candidate was found; a span has candidates of its surest kind only."""
+
+    PINNED = 0  # the user says so
+    ABBREVIATION = 1  # defined in the text: "Wilson disease (WD)"
+    NAME = 2  # the span is a name of the entity
+    VARIANT = 3  # the words of a name, inflected or reordered
+    PARTIAL = 4  # a part of a name, with a word that few names hold
+    NEIGHBOUR = 5  # near to the span in meaning
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """M mentions in order of text, start and end, with C candidates in all, best first."""
+
+    text: np.ndarray  # (M,) int64, index of the text
+    start: np.ndarray  # (M,) int64, characters of that text
+    end: np.ndarray  # (M,) int64, exclusive
+    bounds: np.ndarray  # (M + 1,) int64: mention m has the candidates bounds[m]:bounds[m + 1]
+    entity: np.ndarray  # (C,) int64
+    prior: np.ndarray  # (C,) float32, p(entity | surface)
+    match: np.ndarray  # (C,) uint8, see `Match`
+    forms: np.ndarray  # (C,) uint8, how the name is written, see `alias_build.Form`
+    score: np.ndarray  # (C,) float32, the probability that the mention refers to the entity
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The number of candidates of each mention, (M,)."""
+        return np.diff(self.bounds)
+
+    @property
+    def owner(self) -> np.ndarray:
+        """The mention of each candidate, (C,)."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
+    @property
+    def rank(self) -> np.ndarray:
+        """The rank of each candidate among those of its mention, from 0, (C,)."""
+        return np.arange(len(self.entity)) - np.repeat(self.bounds[:-1], self.sizes)
+
+    @property
+    def best(self) -> np.ndarray:
+        """The first candidate's row of each mention, (M,); every mention must have one."""
+        return self.bounds[:-1]
+
+    def select(self, rows: np.ndarray) -> Mentions:
+        """Return the mentions of some rows (indices or a mask), in that order."""
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+        _, candidate = expand(self.bounds[rows], self.bounds[rows + 1])
+        bounds = np.append(0, np.cumsum(self.sizes[rows]))
+        spans = (self.text[rows], self.start[rows], self.end[rows])
+        return Mentions(*spans, bounds, *(column[candidate] for column in self._candidates()))
+
+    def keep_candidates(self, kept: np.ndarray) -> Mentions:
+        """Return the mentions with the candidates of a mask (C,), and some left without any."""
+        total = np.append(0, np.cumsum(kept))
+        columns = (column[kept] for column in self._candidates())
+        return Mentions(self.text, self.start, self.end, total[self.bounds], *columns)
+
+    def with_candidates(self, owner: np.ndarray, added: tuple[np.ndarray, ...]) -> Mentions:
+        """Return the mentions with more candidates; `owner` is of the old ones and then the new."""
+        order = np.argsort(owner, kind="stable")
+        pairs = zip(self._candidates(), added, strict=True)
+        columns = [np.concatenate(pair)[order] for pair in pairs]
+        bounds = np.append(0, np.cumsum(np.bincount(owner, minlength=len(self))))
+        return Mentions(self.text, self.start, self.end, bounds, *columns)
+
+    def shifted(self, texts: int) -> Mentions:
+        """Return the mentions with the indices of their texts moved up."""
+        return replace(self, text=self.text + texts)
+
+    def with_scores(self, score: np.ndarray) -> Mentions:
+        """Return the mentions with new scores (C,), the candidates of each best first."""
+        owner = self.owner
+        order = np.lexsort((-self.prior, -score, owner))
+        columns = [column[order] for column in self._candidates()[:-1]]
+        return replace(
+            self,
+            entity=columns[0],
+            prior=columns[1],
+            match=columns[2],
+            forms=columns[3],
+            score=score[order].astype(np.float32),
+        )
+
+    def _candidates(self) -> tuple[np.ndarray, ...]:
+        return self.entity, self.prior, self.match, self.forms, self.score
+
+    @classmethod
+    def without_candidates(cls, text: np.ndarray, start: np.ndarray, end: np.ndarray) -> Mentions:
+        """Make mentions that have no candidate yet."""
+        bounds, none = np.zeros(len(text) + 1, np.int64), np.zeros(0, np.float32)
+        kinds = none.astype(np.uint8)
+        return cls(text, start, end, bounds, none.astype(np.int64), none, kinds, kinds, none)
+
+    @classmethod
+    def group(
+        cls,
+        text: np.ndarray,
+        start: np.ndarray,
+        end: np.ndarray,
+        entity: np.ndarray,
+        weight: np.ndarray,
+        match: np.ndarray,
+        forms: np.ndarray,
+    ) -> Mentions:
+        """Make mentions of rows that name one span and one candidate each.
+
+        Of the rows of one span only those of the surest kind of match are kept, an entity once;
+        priors are its weights brought to a sum of 1.
+        """
+        order = np.lexsort((entity, -weight, match, end, start, text))
+        columns = [a[order] for a in (text, start, end, entity, weight, match, forms)]
+        text, start, end, entity, weight, match, forms = columns
+        new_span = _differs(text, start, end)
+        span = np.cumsum(new_span) - 1
+        kept = match == match[np.flatnonzero(new_span)][span] if len(span) else new_span
+        kept &= _first_of_pairs(span, entity)
+        span, entity, weight, match, forms = (a[kept] for a in (span, entity, weight, match, forms))
+        first = np.flatnonzero(new_span)
+        total = np.bincount(span, weights=weight, minlength=len(first))
+        prior = (weight / total[span]).astype(np.float32) if len(span) else weight
+        bounds = np.append(0, np.cumsum(np.bincount(span, minlength=len(first))))
+        score = np.zeros(len(entity), np.float32)
+        spans = (text[first], start[first], end[first])
+        return cls(*spans, bounds, entity, prior.astype(np.float32), match, forms, score)
+
+    @classmethod
+    def merge(cls, *parts: Mentions) -> tuple[Mentions, np.ndarray]:
+        """Return several tables as one in order, and the row each mention had when laid in line."""
+        shifts = np.cumsum([0, *(len(part.entity) for part in parts)])
+        bounds = [part.bounds[:-1] + shift for part, shift in zip(parts, shifts, strict=False)]
+        columns = {
+            field.name: np.concatenate([getattr(part, field.name) for part in parts])
+            for field in fields(cls)
+            if field.name != "bounds"
+        }
+        joined = cls(**columns, bounds=np.concatenate([*bounds, shifts[-1:]]))
+        order = np.lexsort((joined.end, joined.start, joined.text))
+        return joined.select(order), order
+
+
+def _differs(*columns: np.ndarray) -> np.ndarray:
+    """Return where a row of sorted columns differs from the one before it."""
+    new = np.ones(len(columns[0]), bool)
+    if len(new):
+        new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return new
+
+
+def _first_of_pairs(span: np.ndarray, entity: np.ndarray) -> np.ndarray:
+    """Return which rows are the first of their (span, entity)."""
+    order = np.lexsort((np.arange(len(span)), entity, span))
+    first = np.zeros(len(span), bool)
+    first[order] = _differs(span[order], entity[order])
+    return first

@@ -1,0 +1,118 @@
+"""Variants of names: the same words inflected, reordered, hyphenated or joined by "of".
+
+Two phrases are variants of one another when their content words have the same stems, in any order:
+"cancer of the breast", "Breast Cancers" and "breast-cancer"; "tumour" and "tumors"; "ischaemic" and
+"ischemia". A phrase's key is the sum of the hashes of its stems, so that the keys of all phrases of
+a text come from one running sum.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import Stemmer
+
+from kgraft.graph.columns import arrow_strings, flat, list_rows, narrow, numbers
+from kgraft.graph.hashing import hash_strings
+
+FUNCTION_WORDS = frozenset(
+    ["a", "an", "and", "by", "due", "for", "from", "in", "of", "on", "or", "the", "to", "with"]
+)
+LONGEST = 8  # words of a phrase that is looked up
+_SEED = 7
+_SHORTEST = 4  # letters of a word that is inflected
+_BRITISH = re.compile(  # oedema, foetus, tumour; but not heroes, poets, four
+    r"a(?=e(?:[acdmt]|s[a-z]))|o(?=e(?:a|d[aei]|s[ot]|t[aiou]))|(?<=[a-z]{3}o)u(?=rs?$|r[ae])"
+)
+_GREEK = (
+    (re.compile(r"(?:eps(?:y|ies)|eptics?)$"), "eps"),
+    (re.compile(r"([aeoy])(?:sis|se[sd]?|sing|tics?|tically)$"), r"\1s"),
+    (re.compile(r"(?:ias?|ics?|ically|ians?)$"), "i"),
+)
+_stemmer = Stemmer.Stemmer("english")
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """Return the stem of a folded word; function words and signs have none.
+
+    >>> [stem(w) for w in ("tumours", "tumor", "anaemic", "anemia", "thrombotic", "thrombosis")]
+    ['tumor', 'tumor', 'anemi', 'anemi', 'thrombos', 'thrombos']
+    >>> stem("of"), stem("-"), stem("x1")
+    ('', '', 'x1')
+    """
+    if word in FUNCTION_WORDS or not any(map(str.isalnum, word)):
+        return ""
+    if len(word) < _SHORTEST or not word.isalpha() or not word.isascii():
+        return word
+    word = _BRITISH.sub("", word)
+    for ending, replacement in _GREEK:
+        changed = ending.sub(replacement, word)
+        if changed != word and len(changed) >= _SHORTEST:
+            return changed
+    return str(_stemmer.stemWord(word))
+
+
+def stem_hashes(words: Sequence[str]) -> np.ndarray:
+    """Return one hash per word, (N,) uint64; 0 where a word has no stem."""
+    stems = [stem(word) for word in words]
+    hashes = hash_strings(arrow_strings(stems), _SEED)
+    return np.where([bool(s) for s in stems], hashes, np.uint64(0)).astype(np.uint64)
+
+
+def build_variants(names: pa.Array) -> dict[str, pa.Table]:
+    """Return the table from keys to the folded names that have them, `variants`: hash, alias."""
+    words = pc.split_pattern(flat(names), " ")
+    row, word = list_rows(pa.chunked_array([words]))
+    distinct = pc.dictionary_encode(flat(word))
+    hashes = stem_hashes(distinct.dictionary.to_pylist())[numbers(distinct.indices)]
+    keys = np.zeros(len(names), np.uint64)
+    np.add.at(keys, row, hashes)
+    sizes = np.bincount(row, weights=hashes != 0, minlength=len(names))
+    usable = np.flatnonzero((sizes > 0) & (sizes <= LONGEST))
+    order = usable[np.argsort(keys[usable], kind="stable")]
+    return {"variants": pa.table({"hash": keys[order], "alias": narrow(order)})}
+
+
+class VariantIndex:
+    """The variants of a graph's names, memory-mapped."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._keys, self._alias = numbers(table["hash"]), numbers(table["alias"])
+
+    def find(
+        self, words: Sequence[str], barrier: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return first word, last word (exclusive) and alias of every phrase that is a variant.
+
+        No phrase contains a word that is a `barrier` (N,), such as a full stop.
+        """
+        hashes = stem_hashes(words)
+        total = np.concatenate([[np.uint64(0)], np.cumsum(hashes, dtype=np.uint64)])
+        blocked = np.concatenate([[0], np.cumsum(barrier)])
+        content = np.flatnonzero(hashes != 0)
+        firsts, lasts, keys = [], [], []
+        for length in range(1, LONGEST + 3):
+            first = content[content + length <= len(hashes)]
+            last = first + length
+            ends_well = (hashes[last - 1] != 0) & (blocked[last] == blocked[first])
+            first, last = first[ends_well], last[ends_well]
+            firsts.append(first)
+            lasts.append(last)
+            keys.append(total[last] - total[first])
+        return self._lookup(*(np.concatenate(parts) for parts in (firsts, lasts, keys)))
+
+    def _lookup(
+        self, first: np.ndarray, last: np.ndarray, key: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        low = np.searchsorted(self._keys, key, side="left")
+        count = np.searchsorted(self._keys, key, side="right") - low
+        phrase = np.repeat(np.arange(len(key)), count)
+        rank = np.arange(len(phrase)) - np.repeat(np.cumsum(count) - count, count)
+        alias = self._alias[low[phrase] + rank].astype(np.int64)
+        return first[phrase], last[phrase], alias
