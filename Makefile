@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint world linker static picture report clean
+.PHONY: help demo test lint world linker static words picture report clean
 
 help: ## Show this list
 	@grep -hE '^[a-zA-Z_%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -40,9 +40,13 @@ world: $(VENV)/.kgraft-dev ## Build the built-in graph anew from its sources
 	@$(BIN)/kgraft graph import build/world --out src/kgraft/data/world --overwrite --name world \
 	  --licence "CC BY 4.0 (GeoNames), MIT (countryinfo), Unicode-3.0 (CLDR): see NOTICE"
 
-linker: $(VENV)/.kgraft-dev ## Train the linker that ships with kgraft (needs the data folder; goes on where it stopped)
-	@$(BIN)/python -m tools.train_linker zero-shot build/linker-zero-shot
-	@$(BIN)/python -m tools.train_linker shipped src/kgraft/data/linker
+linker: $(VENV)/.kgraft-dev ## Train the linker that ships with kgraft (needs the data folder; resumes)
+	@$(BIN)/python -m tools.train_linker build/linker
+	@$(BIN)/python -m tools.ship_linker build/linker
+
+words: $(VENV)/.kgraft-dev ## Build the table of ordinary words (needs the data folder)
+	@$(PIP) wordfreq
+	@$(BIN)/python -m tools.build_words
 
 static: $(VENV)/.kgraft-dev ## Distil the static encoder that ships with kgraft (needs the data folder; resumes)
 	@$(BIN)/python -m tools.distil_static src/kgraft/data/static

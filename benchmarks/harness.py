@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import statistics
+import subprocess
 import sys
 import time
 import tomllib
@@ -104,6 +105,7 @@ class Benchmark:
             "duration_seconds": round(time.perf_counter() - self._began, 1),
             "machine": machine(),
             "versions": versions(),
+            **commit(),
         }
 
     def lines(self) -> list[str]:
@@ -189,6 +191,17 @@ def _cpu_model() -> str:
     text = info.read_text(encoding="utf-8") if info.exists() else ""
     model = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
     return model[1] if model else platform.processor() or platform.machine()
+
+
+def commit() -> dict[str, object]:
+    """Return the commit that is measured, and whether the tree was as it is committed."""
+    tree = ["status", "--porcelain", "--untracked-files=no", "--", ":!benchmarks/results"]
+    return {"commit": _git("rev-parse", "HEAD"), "clean_tree": not _git(*tree)}
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def versions() -> dict[str, str]:

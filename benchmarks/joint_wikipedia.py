@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from tools.train_linker import wikidata
 
 from benchmarks.altered_graph import Table, altered_graph
 from benchmarks.harness import WORK
 from benchmarks.kept import same
+from benchmarks.link.texts import open_graph
 from benchmarks.linked_wikipedia import read_articles
 from kgraft.graph import Graph
 from kgraft.joint import (
@@ -51,7 +51,7 @@ class Untold(NamedTuple):
 
 def untold_types(data: Path) -> Untold:
     """Return Wikidata without the types of four fifths of its typed entities, built if need be."""
-    whole = wikidata(data)
+    whole = open_graph("wikidata", data)
     learnt, valid, test = EntityClasses.of(whole).split()
     apart = np.concatenate([valid.entity, test.entity])
     ids = set(whole.entities["id"].take(apart).to_pylist())

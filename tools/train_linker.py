@@ -1,99 +1,138 @@
 """Train the linker that ships with kgraft, from the public texts of the data folder.
 
-    python -m tools.train_linker zero-shot build/linker-zero-shot   no question of WebQSP
-    python -m tools.train_linker shipped src/kgraft/data/linker     from there, with those of train
+    python -m tools.train_linker src/kgraft/data/linker
 
-Texts: linked Wikipedia sentences, sentences of relation corpora whose two entities are known, and
-sentences made from the graph's own facts. Both go on where they stopped.
+It sees texts of many kinds over many graphs, so that it learns nothing about one of them: linked
+Wikipedia and web text, questions, sense-tagged text over WordNet and over small domains of it, news
+over `world`, and sentences made from the facts of `world` and DBpedia. It never sees WebQSP, the
+graphs `medic` and `hpo` or texts about them, nor any text made from graphs/wikidata. Interrupted,
+the same command resumes.
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 import sys
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from benchmarks.harness import ROOT, WORK, shared_data
+from benchmarks.harness import shared_data
 
-from kgraft.graph import Graph, build_graph, open_source
-from kgraft.graph.annotated import Annotated, annotate, joined, read_annotated
+from benchmarks.link import texts
+from kgraft.graph.annotated import Annotated
+from kgraft.link.head_training import collect_examples, fit_head
+from kgraft.link.knowledge import Knowledge
+from kgraft.link.model import LinkModel
 from kgraft.link.sentences import graph_texts
 from kgraft.link.settings import LinkSettings
-from kgraft.link.train import train_linker
-from kgraft.training import stream
+from kgraft.link.train import new_model, train_linker
+from kgraft.link.training_texts import FULL, TrainingTexts, Unmarked
+from kgraft.text import Encoder
 
-GRAPH_TEXTS = 24_000
-OTHERS = 7_000  # texts that the shipped linker reads again beside the questions
-QUESTIONS = 3  # times that WebQSP's few questions are among them
-VALID = 800
-SETTINGS = LinkSettings(epochs=1, unmarked_names=0.1, unmarked_words=0.4, batch_tokens=1536)
-LAST = SETTINGS.changed(learning_rate=2e-4)
-ZERO_SHOT = ROOT / "build" / "linker-zero-shot"
-CARD = Path(__file__).with_name("linker_card.md")
-
-Example = tuple[str, list[dict[str, Any]]]
+SETTINGS = LinkSettings(epochs=1, part=3000)
+HEAD_EPOCHS = 3
+HEAD_TEXTS = 1200  # of each source that the link head learns from
+PARTIAL = Unmarked()
+GRAPH_TEXTS = 3000
 
 
 def main() -> None:
-    """Train one of the two."""
-    kind, out = sys.argv[1], Path(sys.argv[2])
-    data = shared_data()
+    """Train the encoder with all heads, and then the link head alone."""
+    out, data = Path(sys.argv[1]), shared_data()
     if data is None:
         return
-    graph = wikidata(data)
-    texts = read_texts(data, graph)
-    order = stream(SETTINGS.seed, len(texts)).permutation(len(texts))
-    valid, train = texts.part(np.sort(order[:VALID])), texts.part(np.sort(order[VALID:]))
-    settings, start, figures = SETTINGS, None, {}
-    if kind == "shipped":
-        questions = read_annotated(data / "linking" / "webqsp" / "train.jsonl", graph)
-        others = texts.part(np.sort(order[VALID : VALID + OTHERS]))
-        train = joined([others, *[questions] * QUESTIONS])
-        settings, start = LAST, ZERO_SHOT
-    for epoch in train_linker(graph, train, out, valid=valid, settings=settings, start=start):
-        figures = {name: round(value, 4) for name, value in epoch.figures.items()}
-        losses = {name: round(value, 3) for name, value in epoch.losses.items()}
-        print(epoch.number, f"{epoch.seconds / 60:.1f} min", losses, figures, flush=True)
-    if kind == "shipped" and figures:
-        card = CARD.read_text(encoding="utf-8").format(settings=SETTINGS, last=LAST, **figures)
-        (out / "README.md").write_text(card, encoding="utf-8")
+    first = out.with_name(f"{out.name}-encoder")
+    if not first.exists():
+        model = new_model(None, SETTINGS)
+        for epoch in train_linker(model, training_sources(data), first, settings=SETTINGS):
+            losses = {name: round(value, 3) for name, value in epoch.losses.items()}
+            print(epoch.number, f"{epoch.seconds / 60:.1f} min", losses, flush=True)
+    model = LinkModel.from_pretrained(first)
+    examples = [
+        example
+        for source in training_sources(data, most=HEAD_TEXTS, made=False)
+        for example in collect_examples(model, source)
+    ]
+    print(f"{len(examples)} batches of examples for the link head", flush=True)
+    fit_head(model, examples, epochs=HEAD_EPOCHS, seed=SETTINGS.seed)
+    model.save_pretrained(out)
 
 
-def wikidata(data: Path) -> Graph:
-    """Open the graph that the texts speak of, built if it is not there."""
-    folder = WORK / "wikidata"
-    if not folder.exists():
-        build_graph(open_source(data / "graphs" / "wikidata"), folder, name="wikidata")
-    return Graph.open(folder)
+def training_sources(
+    data: Path, *, most: int | None = None, made: bool = True
+) -> list[TrainingTexts]:
+    """Return all texts with their graphs, at most so many of each source.
+
+    `made` tells whether texts made from graphs are among them: their names are too easy for the
+    link head, which would learn to trust names too much.
+    """
+    encoder = Encoder.load()
+    opened: dict[str, Knowledge] = {}
+
+    def knowledge(name: str) -> Knowledge:
+        if name not in opened:
+            opened[name] = Knowledge(texts.open_graph(name, data), encoder)
+        return opened[name]
+
+    def noised(annotated: Annotated) -> Annotated:
+        return texts.with_case_noise(annotated)
+
+    sources = {
+        "wikidata": [
+            _source(knowledge("wikidata"), texts.wikipedia(data, train=True), PARTIAL),
+            _source(knowledge("wikidata"), noised(texts.rebel(data, "train")), PARTIAL),
+            _source(knowledge("wikidata"), noised(texts.knowledgenet(data)), PARTIAL),
+            _source(knowledge("wikidata"), noised(texts.relation_sentences(data)), PARTIAL, 9000),
+            _source(knowledge("wikidata"), texts.simple_questions(data), PARTIAL, 9000),
+        ],
+        "wordnet": [
+            _vocabulary(knowledge("wordnet-nouns"), texts.senses(data, "semcor"), 6000),
+            *(
+                _vocabulary(knowledge(name), texts.senses(data, "semcor", name), 2000)
+                for name in texts.DOMAINS
+            ),
+        ],
+        "world": [
+            _source(knowledge("world"), noised(texts.news(data, "train")), FULL),
+            *([_source(knowledge("world"), _made(knowledge("world")), PARTIAL)] if made else []),
+        ],
+        "dbpedia": [
+            _source(knowledge("dbpedia"), noised(texts.dbpedia(data, "train")), PARTIAL),
+            *(
+                [_source(knowledge("dbpedia"), _made(knowledge("dbpedia")), PARTIAL)]
+                if made
+                else []
+            ),
+        ],
+    }
+    return [_limited(source, most) for group in sources.values() for source in group]
 
 
-def read_texts(data: Path, graph: Graph) -> Annotated:
-    """Return all texts but questions."""
-    return joined(
-        [
-            read_annotated(data / "corpus" / "wikipedia_linked.jsonl.gz", graph),
-            annotate(graph, _relation_sentences(data / "relations" / "wiki80" / "all.jsonl.gz")),
-            annotate(graph, _relation_sentences(data / "relations" / "fewrel" / "val_wiki.jsonl")),
-            graph_texts(graph, GRAPH_TEXTS),
-        ]
-    )
+def _limited(source: TrainingTexts, most: int | None) -> TrainingTexts:
+    return replace(source, texts=_sample(source.texts, most))
 
 
-def _relation_sentences(path: Path) -> Iterator[Example]:
-    """Yield sentences with their head and tail marked, half of them in small letters."""
-    draw = stream(SETTINGS.seed)
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            example = json.loads(line)
-            text, small = example["text"], example["text"].lower()
-            if len(small) == len(text) and draw.random() < 0.5:
-                text = small
-            yield text, [example["head"], example["tail"]]
+def _made(knowledge: Knowledge) -> Annotated:
+    return graph_texts(knowledge.graph, GRAPH_TEXTS)
+
+
+def _source(
+    knowledge: Knowledge, annotated: Annotated, unmarked: Unmarked, most: int | None = None
+) -> TrainingTexts:
+    return TrainingTexts(knowledge, _sample(annotated, most), unmarked)
+
+
+def _vocabulary(knowledge: Knowledge, annotated: Annotated, most: int) -> TrainingTexts:
+    """Return texts in which every noun of the vocabulary is marked, ordinary ones too."""
+    sample = _sample(annotated, most)
+    return TrainingTexts(knowledge, sample, FULL, none_ratio=0.5, teaches_mentions=False)
+
+
+def _sample(annotated: Annotated, most: int | None) -> Annotated:
+    if most is None or most >= len(annotated):
+        return annotated
+    order = np.random.default_rng(SETTINGS.seed).permutation(len(annotated))
+    return annotated.part(np.sort(order[:most]))
 
 
 if __name__ == "__main__":

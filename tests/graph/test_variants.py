@@ -89,7 +89,7 @@ def test_other_words_have_other_stems(words):
     assert stem(one) != stem(other)
 
 
-@pytest.mark.parametrize("word", [*FUNCTION_WORDS, "", "-", "...", "😀", "\ufffd"])
+@pytest.mark.parametrize("word", [*sorted(FUNCTION_WORDS), "", "-", "...", "😀", "\ufffd"])
 def test_function_words_and_signs_have_no_stem(word):
     assert stem(word) == ""
 

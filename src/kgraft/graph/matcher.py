@@ -12,7 +12,7 @@ import pyarrow as pa
 from kgraft.graph.abbreviations import Definition, find_definitions, find_uses
 from kgraft.graph.alias_build import Names, build_aliases
 from kgraft.graph.aliases import Aliases
-from kgraft.graph.columns import arrow_strings
+from kgraft.graph.columns import arrow_numbers, arrow_strings
 from kgraft.graph.fold import WordTokens
 from kgraft.graph.graph import Graph
 from kgraft.graph.mentions import Match, Mentions
@@ -22,6 +22,7 @@ from kgraft.graph.words import ordinary_frequency
 BARRIERS = frozenset(".;:!?()[]{}|•。！？；：\uffff")  # no variant of a name runs across one
 _SEPARATOR = "\uffff\n"  # between texts: a word that stands in no name, and ends whatever is open
 COMMON = 4.5  # Zipf frequency of a word that is no variant of another, but for its plural
+SHORT_TEXT = 16  # words of a text, such as a question, in which part of a name may stand for it
 SHORTEST = 5  # letters of a single word that is a variant of another
 
 
@@ -94,7 +95,8 @@ class NameMatcher:
         if not exact:
             names = _concatenate(parts)
             parts += [_variants(table, tokens) for table in self._tables]
-            parts += [_parts_of_names(table, tokens, names) for table in self._tables]
+            long = _in_long_texts(tokens, bounds)
+            parts += [_parts_of_names(table, tokens, names, long) for table in self._tables]
         if self._pins is not None:
             pins = replace(self._pins, hidden=self._removed)
             parts.append(_exact(pins, tokens, Match.PINNED))
@@ -130,15 +132,21 @@ def _variants(table: _Table, tokens: WordTokens) -> _Rows:
     return _rows(table, tokens.start[first], tokens.end[last - 1], alias, Match.VARIANT)
 
 
-def _parts_of_names(table: _Table, tokens: WordTokens, names: _Rows) -> _Rows:
-    """Return the rows of parts of names, outside of names of several words."""
+def _in_long_texts(tokens: WordTokens, bounds: np.ndarray) -> np.ndarray:
+    """Return which words are in texts that have room for full names, (T,) bool."""
+    text = np.searchsorted(bounds, tokens.start, side="right") - 1
+    return np.bincount(text, minlength=len(bounds))[text] > SHORT_TEXT
+
+
+def _parts_of_names(table: _Table, tokens: WordTokens, names: _Rows, skipped: np.ndarray) -> _Rows:
+    """Return the rows of parts of names, outside of names of several words and skipped words."""
     first = np.searchsorted(tokens.start, names.start)
     last = np.searchsorted(tokens.start, names.end)
-    long = last - first > 1
+    several = last - first > 1
     edges = np.zeros(len(tokens.words) + 1, np.int64)
-    np.add.at(edges, first[long], 1)
-    np.add.at(edges, last[long], -1)
-    covered = np.cumsum(edges)[:-1] > 0
+    np.add.at(edges, first[several], 1)
+    np.add.at(edges, last[several], -1)
+    covered = skipped | (np.cumsum(edges)[:-1] > 0)
     first, last, alias = find_parts(table.aliases, tokens.words, covered)
     return _rows(table, tokens.start[first], tokens.end[last - 1], alias, Match.PARTIAL)
 
@@ -148,11 +156,14 @@ def _plausible(
 ) -> np.ndarray:
     """Return which variants are: of several words, of a rare word, or the plural of the name."""
     kept = last - first > 1
-    for row in np.flatnonzero(~kept).tolist():
-        word = words[first[row]]
-        if len(word) >= SHORTEST:
-            name = aliases.keys[int(alias[row])]
-            kept[row] = _is_plural(word, name) or ordinary_frequency([word])[0] < COMMON
+    rows = np.flatnonzero(~kept)
+    single = [words[position] for position in first[rows].tolist()]
+    names = aliases.keys.column.take(arrow_numbers(alias[rows])).to_pylist()
+    plural = [
+        _is_plural(*pair) or _is_plural(*pair[::-1]) for pair in zip(single, names, strict=True)
+    ]
+    long = np.fromiter((len(word) >= SHORTEST for word in single), bool, len(single))
+    kept[rows] = (long & (ordinary_frequency(single) < COMMON)) | np.array(plural, bool)
     return kept
 
 

@@ -1,28 +1,82 @@
-"""Which entities a text speaks of: its mentions, their candidates, and the best of each."""
+"""Which entities a text speaks of: its mentions, their candidates, and the best of each.
 
-from kgraft.graph.annotated import Annotated, annotate, read_annotated, split_texts
-from kgraft.link.exporting import export_linker
-from kgraft.link.linker import Link, Linker, Scored
-from kgraft.link.model import LinkConfig, LinkModel
-from kgraft.link.reporting import Report, report
-from kgraft.link.sentences import graph_texts
-from kgraft.link.settings import LinkSettings
-from kgraft.link.train import train_linker
+What a name stands for is loaded when it is first used, so that linking one text does not wait for
+the code of training.
+"""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kgraft.graph.annotated import Annotated, annotate, read_annotated, split_texts
+    from kgraft.link.adapt import Adaptation, adapt_linker, read_adaptation
+    from kgraft.link.calibrate import calibrate_threshold
+    from kgraft.link.exporting import export_linker
+    from kgraft.link.files import link_file, read_texts
+    from kgraft.link.linker import Link, Linker, ScoredCandidate
+    from kgraft.link.linking import LinkOptions
+    from kgraft.link.model import LinkConfig, LinkModel
+    from kgraft.link.reporting import Report, report
+    from kgraft.link.sentences import graph_texts
+    from kgraft.link.settings import LinkSettings
+    from kgraft.link.train import train_linker
+    from kgraft.link.training_texts import TrainingTexts
+
+_HOMES = {
+    "Adaptation": "kgraft.link.adapt",
+    "Annotated": "kgraft.graph.annotated",
+    "Link": "kgraft.link.linker",
+    "LinkConfig": "kgraft.link.model",
+    "LinkModel": "kgraft.link.model",
+    "LinkOptions": "kgraft.link.linking",
+    "LinkSettings": "kgraft.link.settings",
+    "Linker": "kgraft.link.linker",
+    "Report": "kgraft.link.reporting",
+    "ScoredCandidate": "kgraft.link.linker",
+    "TrainingTexts": "kgraft.link.training_texts",
+    "adapt_linker": "kgraft.link.adapt",
+    "annotate": "kgraft.graph.annotated",
+    "calibrate_threshold": "kgraft.link.calibrate",
+    "export_linker": "kgraft.link.exporting",
+    "graph_texts": "kgraft.link.sentences",
+    "link_file": "kgraft.link.files",
+    "read_adaptation": "kgraft.link.adapt",
+    "read_annotated": "kgraft.graph.annotated",
+    "read_texts": "kgraft.link.files",
+    "report": "kgraft.link.reporting",
+    "split_texts": "kgraft.graph.annotated",
+    "train_linker": "kgraft.link.train",
+}
 __all__ = [
+    "Adaptation",
     "Annotated",
     "Link",
     "LinkConfig",
     "LinkModel",
+    "LinkOptions",
     "LinkSettings",
     "Linker",
     "Report",
-    "Scored",
+    "ScoredCandidate",
+    "TrainingTexts",
+    "adapt_linker",
     "annotate",
+    "calibrate_threshold",
     "export_linker",
     "graph_texts",
+    "link_file",
+    "read_adaptation",
     "read_annotated",
+    "read_texts",
     "report",
     "split_texts",
     "train_linker",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

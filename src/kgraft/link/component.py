@@ -13,7 +13,7 @@ from typing import Any
 
 from kgraft.errors import need
 from kgraft.graph import Graph
-from kgraft.link.linker import AT_ONCE, Link, Linker
+from kgraft.link.linker import TEXTS_AT_ONCE, Link, Linker
 
 NAME = "kgraft_linker"
 LABEL = "KGRAFT"  # of an entity without a type
@@ -29,12 +29,12 @@ class LinkerComponent:
         """Link one document."""
         return self._set(doc, self.linker(doc.text, threshold=self.threshold))
 
-    def pipe(self, stream: Iterable[Any], batch_size: int = AT_ONCE) -> Iterator[Any]:
+    def pipe(self, stream: Iterable[Any], batch_size: int = TEXTS_AT_ONCE) -> Iterator[Any]:
         """Link documents, many at a time."""
-        left = iter(stream)
-        while docs := list(islice(left, batch_size)):
-            found = self.linker.link([doc.text for doc in docs], threshold=self.threshold)
-            yield from map(self._set, docs, found)
+        remaining = iter(stream)
+        while docs := list(islice(remaining, batch_size)):
+            links = self.linker.link([doc.text for doc in docs], threshold=self.threshold)
+            yield from map(self._set, docs, links)
 
     def _set(self, doc: Any, links: list[Link]) -> Any:  # noqa: ANN401
         spans: list[Any] = []

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from kgraft.graph import Graph
 from kgraft.graph.annotated import Annotated
-from kgraft.link.evaluate import evaluate, find_links
+from kgraft.link.evaluate import evaluate, score_texts
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.onnx import AFFORDABLE, FILE, OnnxReader, export_model, record_cost
 from kgraft.link.shipped import SHIPPED, load_model
 from kgraft.link.train import LINKER
-from kgraft.progress import Progress
 from kgraft.storage import new_folder
 
 
@@ -21,19 +20,17 @@ def export_linker(
     marked: Annotated,
     out: Path,
     model: str | Path | None = None,
-    *,
-    progress: Progress | None = None,
 ) -> dict[str, float | bool]:
     """Copy a model to a folder with its int8 form; return both F1 on annotated texts."""
     loaded = load_model(model)
-    knowledge = Knowledge.of(graph, loaded, progress=progress)
+    knowledge = Knowledge(graph, loaded.entity_encoder)
     with new_folder(out, LINKER) as folder:
         shutil.copytree(model or SHIPPED, folder, dirs_exist_ok=True)
         export_model(loaded, folder)
         fast = OnnxReader(folder / FILE, loaded.longest)
         scores = []
         for reader in (loaded, fast):
-            found = find_links(loaded, knowledge, marked.texts, reader=reader)
-            scores.append(evaluate(found, marked, loaded.config.threshold)["weak_f1"])
+            mentions = score_texts(loaded, knowledge, marked.texts, reader=reader)
+            scores.append(evaluate(mentions, marked, loaded.config.threshold)["weak_f1"])
         cost = record_cost(folder, plain=scores[0], fast=scores[1])
     return {"weak_f1": scores[0], "int8_weak_f1": scores[1], "used": cost <= AFFORDABLE}

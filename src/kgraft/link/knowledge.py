@@ -1,93 +1,102 @@
-"""What a linker knows of a graph: names, vectors in an index, and facts; with what is added later.
+"""What a linker knows of a graph: names, features, and vectors of entities, made when needed.
 
-The vectors of all entities are made once and kept in the cache, under the version of the graph and
-the encoder. Entities that are added get numbers behind those of the graph.
+Nothing is encoded when a graph is opened. The vectors of candidates are made when they are first
+looked at and kept in the cache; the index for searching by meaning is built on request. Entities
+that are added get indices behind those of the graph.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph import Entity, Graph, build_graph
-from kgraft.graph.names import Named, Names
+from kgraft.graph.matcher import NameMatcher
 from kgraft.graph.readers.tables import TablesSource
-from kgraft.link.candidates import Candidates, find_candidates
-from kgraft.link.facts import entity_facts
-from kgraft.link.model import POOLING, LinkModel
+from kgraft.link.features import FeatureReader
+from kgraft.link.neighbours import NeighbourIndex
 from kgraft.progress import Progress
 from kgraft.text import Encoder
 from kgraft.vectors import TextVectors
 from kgraft.vectors.entity_text import WITH_FACTS
-from kgraft.vectors.index import EntityIndex
-from kgraft.vectors.store import cache_folder
 
 
 class Knowledge:
-    """Names, vectors and facts of a graph's entities."""
+    """Names, features and vectors of a graph's entities, with what was added and removed since."""
 
-    def __init__(self, graph: Graph, encoder: str | None, index: EntityIndex) -> None:
-        self.graph, self.index, self._encoder_name = graph, index, encoder
-        self.names, self.facts = Names(graph), entity_facts(graph)
-        self._added: dict[int, Entity] = {}  # by number
+    def __init__(self, graph: Graph, encoder: Encoder) -> None:
+        self.graph, self.encoder = graph, encoder
+        self.matcher, self.features = NameMatcher(graph), FeatureReader(graph)
+        self.text_vectors = entity_text_vectors(graph, encoder)
+        self.index = NeighbourIndex.open(graph, encoder)  # None until it is built
+        self._added: dict[int, Entity] = {}  # by index
+        self._added_vectors = torch.zeros(0, encoder.dimension)
         self._rows: dict[str, Mapping[str, Any]] = {}  # what was added, by id
         self._removed: set[str] = set()
+        self._pinned: dict[str, str] = {}
 
-    @classmethod
-    def of(cls, graph: Graph, model: LinkModel, *, progress: Progress | None = None) -> Knowledge:
-        """Open the index of a graph from the cache, or make it."""
-        name = f"{graph.manifest.version}-{model.entity_encoder}.safetensors"
-        file = cache_folder().parent / "indexes" / name
-        index = _cached(file)
-        if index is None:
-            vectors = text_vectors(graph, model.config.encoder)
-            vectors.fill(progress=progress)
-            index = EntityIndex.build(vectors.chunks, len(vectors), vectors.dimension)
-            with suppress(OSError):  # a cache that may not be written: the index stays in memory
-                index.save(file)
-                index = EntityIndex.open(file)
-        return cls(graph, model.config.encoder, index)
+    @property
+    def version(self) -> str:
+        """A name for the graph together with all that was pinned, added and removed."""
+        changes = [self._pinned, list(self._rows.values()), sorted(self._removed)]
+        version = self.graph.manifest.version
+        if not any(changes):
+            return version
+        content = json.dumps(changes, sort_keys=True, default=str)
+        return f"{version}-{hashlib.sha256(content.encode()).hexdigest()[:16]}"
 
-    @cached_property
-    def _encoder(self) -> Encoder:
-        """The encoder of the entities' texts, loaded when something is added."""
-        return Encoder.load(self._encoder_name)
-
-    def candidates(
-        self, named: Named, rows: np.ndarray, vectors: torch.Tensor, searched: np.ndarray
-    ) -> Candidates:
-        """Return the candidates of spans; see `find_candidates`."""
-        return find_candidates(named, rows, vectors, searched, self.index, self.facts)
-
-    def vectors(self, candidates: Candidates) -> torch.Tensor:
-        """Return the vectors of candidates, (S, K, D); zeros where padded."""
-        there = ~candidates.padding
-        vectors = torch.zeros(*there.shape, self.index.dimension)
-        vectors[there] = self.index.take(candidates.entity[there.numpy()])
+    def vectors(self, entities: np.ndarray) -> Tensor:
+        """Return the vectors of entities (n,), (n, D); those not in the cache are encoded now."""
+        stored = entities < len(self.graph.entities)
+        if stored.all() and not self._added:
+            return self.text_vectors.take(entities)
+        vectors = torch.zeros(len(entities), self.encoder.dimension)
+        added = np.isin(entities, list(self._added))
+        rows = np.flatnonzero(~added)
+        vectors[torch.from_numpy(rows)] = self.text_vectors.take(entities[rows])
+        order = {index: row for row, index in enumerate(self._added)}
+        for row in np.flatnonzero(added).tolist():
+            vectors[row] = self._added_vectors[order[int(entities[row])]]
         return vectors
 
-    def entities(self, numbers: np.ndarray) -> dict[int, Entity]:
-        """Return entities by their numbers."""
-        wanted = np.unique(numbers[numbers >= 0])
-        old = wanted[~np.isin(wanted, list(self._added))]
-        found = self.graph.entities_at(old)
-        new = {n: self._added[n] for n in wanted.tolist() if n in self._added}
-        return {entity.index: entity for entity in found} | new
+    def entities(self, indices: np.ndarray) -> dict[int, Entity]:
+        """Return entities by their indices."""
+        distinct = np.unique(indices)
+        stored = distinct[~np.isin(distinct, list(self._added))]
+        old = {entity.index: entity for entity in self.graph.entities_at(stored)}
+        return old | {i: self._added[i] for i in distinct.tolist() if i in self._added}
+
+    def build_index(self, *, static: bool = False, progress: Progress | None = None) -> None:
+        """Build the index for searching by meaning, and keep it in the cache."""
+        index = NeighbourIndex.build(self.text_vectors, static=static, progress=progress)
+        index.add(np.array(list(self._added), np.int64), self._added_vectors)
+        index.remove(self._indices(sorted(self._removed)))
+        self.index = index
 
     # Change
 
+    def pin(self, names: Mapping[str, str]) -> None:
+        """Let names mean one entity each, by its id, whatever else they may mean."""
+        indices = self._indices(list(names.values()))
+        for entity, index in zip(names.values(), indices, strict=True):
+            if index < 0:
+                raise NotFound(f"no entity has the id {entity!r}")
+        self.matcher.pin(dict(zip(names, indices.tolist(), strict=True)))
+        self._pinned = dict(names)
+
     def add(self, entities: Iterable[Mapping[str, Any]]) -> None:
         """Add entities, each a mapping with an id; of one that is there, what is given changes."""
-        new = {_id(entity): self._onto_old(entity) for entity in entities}
+        new = {_id(entity): self._with_stored_fields(entity) for entity in entities}
         if not new:
             return
         rows = self._rows | new
@@ -99,66 +108,60 @@ class Knowledge:
         self._rows = rows
         self._removed -= new.keys()
 
-    def _onto_old(self, entity: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return an entity with what the graph knows of it besides, as `Graph.extend` has it."""
-        [number] = self.graph.numbers_of([_id(entity)])
-        if number < 0:
+    def _with_stored_fields(self, entity: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return an entity together with what the graph says of it, as `Graph.extend` does."""
+        [index] = self.graph.numbers_of([_id(entity)])
+        if index < 0:
             return entity
-        known = self.graph.entity(int(number))
-        lists = {"aliases": list(known.aliases), "types": list(known.types)}
-        return {"label": known.label, "description": known.description, **lists, **entity}
+        stored = self.graph.entity(int(index))
+        lists = {"aliases": list(stored.aliases), "types": list(stored.types)}
+        return {"label": stored.label, "description": stored.description, **lists, **entity}
 
     def _take_in(self, added: Graph) -> None:
         """Use a small graph that holds all that was added."""
-        numbers = self._numbers(added.entities["id"].to_pylist())
-        unknown = numbers < 0
-        numbers[unknown] = len(self.facts) + np.arange(unknown.sum())
-        vectors = text_vectors(added, self._encoder)
-        self.index.add(numbers, vectors.all())
-        self.names.add(added, numbers)
-        facts = np.zeros((max(len(self.facts), numbers.max() + 1), 3), np.float32)
-        facts[: len(self.facts)] = self.facts
-        facts[numbers] = entity_facts(added)
-        self.facts = facts
-        found = zip(numbers.tolist(), added.entities_at(np.arange(len(numbers))), strict=True)
-        self._added |= {number: replace(entity, index=number) for number, entity in found}
+        indices = self._indices(added.entities["id"].to_pylist())
+        unknown = indices < 0
+        next_index = max([len(self.graph.entities), *(i + 1 for i in self._added)])
+        indices[unknown] = next_index + np.arange(unknown.sum())
+        vectors = entity_text_vectors(added, self.encoder).all()
+        self.matcher.add(added, indices)
+        if self.index is not None:
+            self.index.add(indices, vectors)
+        entities = added.entities_at(np.arange(len(indices)))
+        pairs = zip(indices.tolist(), entities, strict=True)
+        self._added = {index: replace(entity, index=index) for index, entity in pairs}
+        self._added_vectors = vectors
 
     def remove(self, ids: Iterable[str]) -> None:
         """Take entities out; nothing links to them any more."""
-        gone = list(ids)
-        numbers = self._numbers(gone)
-        unknown = [name for name, number in zip(gone, numbers, strict=True) if number < 0]
-        if unknown:
-            raise NotFound(f"no entity has the id {unknown[0]!r}")
-        self.names.remove(numbers)
-        self.index.remove(numbers)
-        self._removed |= set(gone)
-        for name in gone:
+        names = list(ids)
+        indices = self._indices(names)
+        for name, index in zip(names, indices, strict=True):
+            if index < 0:
+                raise NotFound(f"no entity has the id {name!r}")
+        self.matcher.remove(indices)
+        if self.index is not None:
+            self.index.remove(indices)
+        self._removed |= set(names)
+        for name in names:
             self._rows.pop(name, None)
 
-    def _numbers(self, ids: list[str]) -> np.ndarray:
-        """Return the numbers of ids, -1 where there is none."""
-        numbers = self.graph.numbers_of(ids)
-        own = {entity.id: number for number, entity in self._added.items()}
-        return np.array([own.get(i, int(n)) for i, n in zip(ids, numbers, strict=True)], np.int64)
+    def _indices(self, ids: list[str]) -> np.ndarray:
+        """Return the indices of ids, -1 where there is none."""
+        indices = self.graph.numbers_of(ids)
+        own = {entity.id: index for index, entity in self._added.items()}
+        return np.array([own.get(i, int(n)) for i, n in zip(ids, indices, strict=True)], np.int64)
 
     def save(self, target: Path, *, progress: Progress | None = None) -> Graph:
         """Write the graph with all that changed as a new version, and return it opened."""
+        rows = list(self._rows.values())
         gone = [name for name in self._removed if self.graph.numbers_of([name])[0] >= 0]
         if not gone:
-            return self.graph.extend(target, entities=list(self._rows.values()), progress=progress)
+            return self.graph.extend(target, entities=rows, progress=progress)
         target.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=target.parent) as folder:
             rest = self.graph.without(Path(folder) / "rest", entities=gone, progress=progress)
-            return rest.extend(target, entities=list(self._rows.values()), progress=progress)
-
-
-def _cached(file: Path) -> EntityIndex | None:
-    """Return the index of a file; what is damaged counts as absent."""
-    try:
-        return EntityIndex.open(file) if file.exists() else None
-    except BadInput:
-        return None
+            return rest.extend(target, entities=rows, progress=progress)
 
 
 def _id(entity: Mapping[str, Any]) -> str:
@@ -167,6 +170,6 @@ def _id(entity: Mapping[str, Any]) -> str:
     return str(entity["id"])
 
 
-def text_vectors(graph: Graph, encoder: Encoder | str | None) -> TextVectors:
-    """Return the frozen vectors of a graph's entities."""
-    return TextVectors(graph, encoder, fields=WITH_FACTS, pooling=POOLING)
+def entity_text_vectors(graph: Graph, encoder: Encoder) -> TextVectors:
+    """Return the vectors of a graph's entities from their texts."""
+    return TextVectors(graph, encoder, fields=WITH_FACTS)

@@ -8,42 +8,57 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from kgraft.errors import BadInput
 from kgraft.graph import Entity, Graph
-from kgraft.graph.names import Named
-from kgraft.link.decode import Judged, choose, judge
+from kgraft.graph.mentions import Match, Mentions
+from kgraft.link.calibrate import saved_threshold
+from kgraft.link.decode import choose_links
+from kgraft.link.given import given_mentions
 from kgraft.link.knowledge import Knowledge
+from kgraft.link.linking import LinkOptions, score_mentions
 from kgraft.link.model import LinkModel
 from kgraft.link.onnx import fast_reader
-from kgraft.link.reading import Reader, Spans, positions, read_given, read_spans
+from kgraft.link.reading import SpanEncoder
 from kgraft.link.shipped import SHIPPED, load_model
 from kgraft.progress import Progress
-from kgraft.text import Windows
 
-AT_ONCE = 64  # texts of a stream that are read together
+TEXTS_AT_ONCE = 64  # of a stream that are read together
 SHOWN = 6  # candidates of a link
 
 
 @dataclass(frozen=True)
-class Scored:
-    """A candidate with its score: the probability that the mention is a link to it."""
+class ScoredCandidate:
+    """A candidate with its score: the probability that the mention refers to it."""
 
     entity: Entity
     score: float
     prior: float  # p(entity | surface), 0 where it was not found by name
-    fit: float  # cosine of the text at the mention and the entity's text
+    match: str  # how it was found: name, variant, abbreviation, neighbour, pinned
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the candidate as JSON has it."""
+        return {
+            "id": self.entity.id,
+            "label": self.entity.label,
+            "description": self.entity.description,
+            "types": self.entity.types,
+            "score": self.score,
+            "prior": self.prior,
+            "match": self.match,
+        }
 
 
 @dataclass(frozen=True)
 class Link:
-    """A mention with its chosen entity and score; `candidates` holds that one and the others."""
+    """A mention with its chosen entity and score; `candidates` holds that one and the others.
+
+    The scores of all candidates and the probability that none is meant sum to 1.
+    """
 
     start: int
     end: int
     surface: str
-    candidates: tuple[Scored, ...]  # best first
+    candidates: tuple[ScoredCandidate, ...]  # best first
 
     @property
     def entity(self) -> Entity:
@@ -52,16 +67,29 @@ class Link:
 
     @property
     def score(self) -> float:
-        """The probability that the mention means the chosen entity, and not another or none."""
+        """The probability that the mention refers to the chosen entity."""
         return self.candidates[0].score
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the link as JSON has it."""
+        return {
+            "start": self.start,
+            "end": self.end,
+            "surface": self.surface,
+            "id": self.entity.id,
+            "label": self.entity.label,
+            "score": self.score,
+            "candidates": [candidate.to_dict() for candidate in self.candidates],
+        }
 
 
 class Linker:
     """Links texts to a graph: `Linker(graph)("Paris is in Texas.")`.
 
-    `model` is a link model or its folder; None is the one that comes with kgraft, which was trained
-    on other graphs and needs no training on yours. The first use of a graph encodes all its
-    entities, once.
+    It is ready when the graph is open: nothing is trained or encoded first. `model` is a link model
+    or its folder; None is the one that comes with kgraft, which was trained on other graphs. `pin`
+    maps names to ids of entities that they always mean. With `exact`, only names as the graph has
+    them are linked. A linker may be used from several threads at once.
     """
 
     def __init__(
@@ -69,23 +97,25 @@ class Linker:
         graph: Graph,
         model: LinkModel | str | Path | None = None,
         *,
-        progress: Progress | None = None,
+        pin: Mapping[str, str] | None = None,
+        exact: bool = False,
+        options: LinkOptions | None = None,
     ) -> None:
         self.model = model if isinstance(model, LinkModel) else load_model(model)
-        self.reader: Reader = self.model
+        self.reader: SpanEncoder = self.model
         if not isinstance(model, LinkModel):
             self.reader = fast_reader(Path(model or SHIPPED), self.model.longest) or self.model
-        self.knowledge = Knowledge.of(graph, self.model, progress=progress)
+        self.knowledge = Knowledge(graph, self.model.entity_encoder)
+        self.options = options or LinkOptions(exact=exact)
+        if pin:
+            self.knowledge.pin(pin)
+        saved = saved_threshold(graph, self.model)
+        self.threshold = self.model.config.threshold if saved is None else saved
 
     @property
     def graph(self) -> Graph:
         """The graph, as it was opened."""
         return self.knowledge.graph
-
-    @property
-    def threshold(self) -> float:
-        """The score that a link needs by default."""
-        return self.model.config.threshold
 
     def __call__(
         self,
@@ -105,23 +135,27 @@ class Linker:
 
     def link(self, texts: Sequence[str], *, threshold: float | None = None) -> list[list[Link]]:
         """Return the links of each text."""
+        if isinstance(texts, str):
+            raise BadInput("one text was given for a list of texts", remedy="pass [text]")
         if not len(texts):
             return []
-        windows, named = self._prepare(texts)
-        spans = read_spans(self.reader, windows, named)
-        start, end = positions(windows, named, spans.places)
-        judged = self._judge(named, spans, start, end, spans.likely)
+        scored = score_mentions(
+            self.model, self.knowledge, texts, reader=self.reader, options=self.options
+        )
         least = self.threshold if threshold is None else threshold
-        chosen = choose(judged.best, start, end, least)
-        return self._links(texts, named, judged.take(chosen), start[chosen], end[chosen])
+        return self._links(texts, scored.select(choose_links(scored, least)))
 
     def stream(
         self, texts: Iterable[str], *, threshold: float | None = None
     ) -> Iterator[list[Link]]:
         """Yield the links of text after text, however many there are."""
-        left = iter(texts)
-        while some := list(islice(left, AT_ONCE)):
-            yield from self.link(some, threshold=threshold)
+        remaining = iter(texts)
+        while batch := list(islice(remaining, TEXTS_AT_ONCE)):
+            yield from self.link(batch, threshold=threshold)
+
+    def build_index(self, *, static: bool = False, progress: Progress | None = None) -> None:
+        """Build the index that finds entities whose names are not in the text, and keep it."""
+        self.knowledge.build_index(static=static, progress=progress)
 
     def add(self, entities: Iterable[Mapping[str, Any]]) -> None:
         """Add entities; each has an id, a label, and what else is known.
@@ -137,62 +171,31 @@ class Linker:
 
     def save(self, target: str | Path, *, progress: Progress | None = None) -> Graph:
         """Write the graph with what was added and without what was removed as a new version."""
-        graph = self.knowledge.save(Path(target), progress=progress)
-        Knowledge.of(graph, self.model, progress=progress)
-        return graph
-
-    # The steps
-
-    def _prepare(self, texts: Sequence[str]) -> tuple[Windows, Named]:
-        return self.model.encoder.windows(texts), self.knowledge.names.find(texts)
-
-    def _judge(
-        self,
-        named: Named,
-        spans: Spans,
-        start: np.ndarray,
-        end: np.ndarray,
-        searched: np.ndarray,
-    ) -> Judged:
-        rows = named.rows(start, end)
-        candidates = self.knowledge.candidates(named, rows, spans.vectors, searched)
-        return judge(self.model, spans, candidates, self.knowledge.vectors(candidates))
+        return self.knowledge.save(Path(target), progress=progress)
 
     def _link_given(
-        self, text: str, mentions: Sequence[tuple[int, int]], threshold: float
+        self, text: str, spans: Sequence[tuple[int, int]], threshold: float
     ) -> list[Link]:
-        windows, named = self._prepare([text])
-        bounds = np.array(mentions, np.int64).reshape(-1, 2)
-        places = windows.locate(0, bounds[:, 0], bounds[:, 1])
-        nowhere = np.flatnonzero(places.window < 0)
-        if len(nowhere):
-            begin, stop = bounds[nowhere[0]].tolist()
-            raise BadInput(f"mention {begin}:{stop} holds nothing to read, or too much at once")
-        spans = read_given(self.reader, windows, places)
-        every = np.ones(len(spans), bool)
-        judged = self._judge(named, spans, bounds[:, 0], bounds[:, 1], every)
-        kept = np.flatnonzero(judged.best >= threshold)
-        return self._links([text], named, judged.take(kept), *bounds[kept].T)[0]
+        mentions = given_mentions(self.model, self.knowledge, text, spans, reader=self.reader)
+        kept = mentions.sizes > 0
+        kept[kept] = mentions.score[mentions.best[kept]] >= threshold
+        return self._links([text], mentions.select(kept))[0]
 
-    def _links(
-        self,
-        texts: Sequence[str],
-        named: Named,
-        judged: Judged,
-        start: np.ndarray,
-        end: np.ndarray,
-    ) -> list[list[Link]]:
-        """Return what was chosen, by text."""
-        entities = self.knowledge.entities(judged.entity[:, :SHOWN])
-        text = named.text_of(start)
-        columns = (text, start - named.bounds[text], end - named.bounds[text])
-        scored = zip(*(column.tolist() for column in vars(judged).values()), strict=True)
+    def _links(self, texts: Sequence[str], mentions: Mentions) -> list[list[Link]]:
+        """Return scored mentions as links, by text."""
+        shown = mentions.keep_candidates(mentions.rank < SHOWN)
+        entities = self.knowledge.entities(shown.entity)
         links: list[list[Link]] = [[] for _ in texts]
-        for number, begin, stop, row in zip(*(c.tolist() for c in columns), scored, strict=True):
+        for row in range(len(shown)):
+            text, start, end = int(shown.text[row]), int(shown.start[row]), int(shown.end[row])
             candidates = tuple(
-                Scored(entities[entity], *rest)
-                for entity, *rest in islice(zip(*row, strict=True), SHOWN)
-                if entity >= 0
+                ScoredCandidate(
+                    entities[int(shown.entity[c])],
+                    float(shown.score[c]),
+                    float(shown.prior[c]),
+                    Match(int(shown.match[c])).name.lower(),
+                )
+                for c in range(shown.bounds[row], shown.bounds[row + 1])
             )
-            links[number].append(Link(begin, stop, texts[number][begin:stop], candidates))
+            links[text].append(Link(start, end, texts[text][start:end], candidates))
         return links

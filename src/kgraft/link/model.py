@@ -1,18 +1,18 @@
-"""The link model: an encoder that marks mentions in a text and weighs what each may mean.
+"""The link model: an encoder with small changes, ELQ's mention head, and the link head.
 
 One pass over the text gives each token three marks (start, end and inside of a mention) and a
-vector. A span's probability and vector come from them (see `spans`). Its candidates e are weighed:
-
-    a(e) = x_e · y + w · f(e)        p(e | span) = softmax of a over the candidates
-
-with y the span's vector, x_e the frozen vector of the entity's text, and f what the graph knows of
-the pair, such as the prior (see `candidates`). A small network says of the best one whether it is
-meant at all: the probability of the link.
+vector. A span's log-odds of being a mention and its vector y come from them (see `spans`). The fit
+of a candidate e is x_e · y, with x_e the vector that the unchanged encoder makes of the entity's
+text. The link head weighs fit and marks together with what names, letters and graph say (see
+`features`), and gives the probability of each candidate and of none.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -20,135 +20,120 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
-from torch.nn.functional import gelu, normalize
-from transformers import PreTrainedConfig, PreTrainedModel
 
 from kgraft.errors import BadInput, NotFound
+from kgraft.link.features import FEATURES
+from kgraft.link.head import LinkHead
 from kgraft.storage import new_file
 from kgraft.text import Encoder
-from kgraft.text.adapters import adapt, adapter_state, load_adapters, merge
-from kgraft.text.encoder import Pooling
-from kgraft.text.lean import LeanBert
+from kgraft.text.adapters import adapt, adapter_state, load_adapters
 from kgraft.training.adam import under
 from kgraft.vectors.tensors import UNREADABLE, write_tensors
-from kgraft.vectors.text_vectors import identity_of
 
-POOLING: Pooling = "mean"  # of the vectors of entities
-WEIGHTS = "model.safetensors"
-FEATURES = ("log prior", "found by name", "written like a name", "log degree", "described")
-SCORES = 5 + len(FEATURES)
+WEIGHTS, CONFIG = "model.safetensors", "config.json"
+KIND = "kgraft_link"
+FORMAT = 2
+ENCODER_FEATURES = (
+    "silent",  # the encoder does not say anything: it cannot read the text
+    "span logit",
+    "dot",
+    "cosine",
+    "dot margin",  # to the best other candidate of the mention
+)
+COHERENCE_FEATURES = ("neighbour support", "longer name support")
+HEAD_FEATURES = (*FEATURES, *ENCODER_FEATURES, *COHERENCE_FEATURES)
 _SHARP = 3.0  # what the vectors of tokens are first multiplied by, for dots of a useful size
 
 
-class LinkConfig(PreTrainedConfig):  # type: ignore[misc]
+@dataclass(frozen=True)
+class LinkConfig:
     """What a link model is made of."""
-
-    model_type = "kgraft_link"
 
     encoder: str | None = None  # name or folder; None is the default encoder
     rank: int = 16  # of the changes to the encoder
-    longest: int = 10  # tokens of a mention
-    hidden: int = 128  # width of the network that says whether a link is meant
-    threshold: float = 0.5  # of the link's probability, chosen on validation data
+    longest: int = 10  # tokens of a mention that is proposed by the encoder
+    width: int = 64  # of the link head
+    threshold: float = 0.35  # score that a link needs by default
+    features: tuple[str, ...] = HEAD_FEATURES
+    format: int = FORMAT
 
 
-class Read(NamedTuple):
+class EncoderOutput(NamedTuple):
     """What the model makes of a batch of windows."""
 
     marks: Tensor  # (B, L, 3) start, end, inside
     vectors: Tensor  # (B, L, D)
 
 
-class LinkModel(PreTrainedModel):  # type: ignore[misc]
-    """An encoder with small changes, and the heads on top of it."""
+class LinkModel(nn.Module):
+    """An encoder with small changes, and the heads on top of it.
 
-    config_class = LinkConfig
-    config: LinkConfig
+    It is loaded for use; `prepare_training` makes the changes to the encoder trainable.
+    """
 
-    def __init__(self, config: LinkConfig, encoder: Encoder | None = None) -> None:
-        super().__init__(config)
-        self.encoder = encoder or Encoder.load(config.encoder)
-        self.entity_encoder = identity_of(self.encoder, POOLING)  # before it is changed
-        self.host = self.encoder.model
-        self._merged = False
-        self._lean: LeanBert | None = None
-        adapt(self.host, config.rank)
-        width = self.encoder.dimension
-        self.mark = nn.Linear(width, 3)
-        self.project = nn.Linear(width, width)
-        self.weigh = nn.Linear(len(FEATURES), 1, bias=False)
-        self.judge = nn.Linear(4 * width + SCORES, config.hidden)
-        self.verdict = nn.Linear(config.hidden, 1)
-        self._begin()
+    def __init__(self, config: LinkConfig | None = None, *, seed: int = 0) -> None:
+        super().__init__()
+        self.config = config or LinkConfig()
+        self.entity_encoder = Encoder.load(self.config.encoder)  # stays as it is
+        self._reader = self.entity_encoder
+        self.host: nn.Module | None = None  # the trainable encoder, in training only
+        width = self.entity_encoder.dimension
+        with torch.random.fork_rng([]):
+            torch.manual_seed(seed)
+            self.mark = nn.Linear(width, 3)
+            self.project = nn.Linear(width, width)
+            self.head = LinkHead(len(HEAD_FEATURES), self.config.width)
+        with torch.no_grad():
+            self.project.weight.copy_(torch.eye(width) * _SHARP)
+            self.project.bias.zero_()
+            self.mark.bias.fill_(-0.5)
+        self._changes: dict[str, Tensor] = {}
 
-    @torch.no_grad()
-    def _begin(self) -> None:
-        """Start with the encoder's own vectors, the prior, and a preference for names."""
-        self.project.weight.copy_(torch.eye(len(self.project.weight)) * _SHARP)
-        self.project.bias.zero_()
-        self.mark.bias.fill_(-0.5)
-        self.weigh.weight.copy_(torch.tensor([[0.5, 3.0, 0.0, 0.0, 0.0]]))
+    # Reading
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Read:
-        """Read tokens (B, L)."""
-        hidden = self.host(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        return Read(self.mark(hidden), self.project(hidden))
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder that reads texts; it cuts them into windows."""
+        return self._reader
 
     @property
     def longest(self) -> int:
-        """How many tokens a mention has at most."""
+        """How many tokens a proposed mention has at most."""
         return self.config.longest
 
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> EncoderOutput:
+        """Read tokens (B, L)."""
+        if self.host is None:
+            hidden = self._reader.read(input_ids, attention_mask.bool())
+        else:
+            hidden = self.host(
+                input_ids=input_ids, attention_mask=attention_mask.long()
+            ).last_hidden_state
+        return EncoderOutput(self.mark(hidden), self.project(hidden))
+
     @torch.no_grad()
-    def read(self, ids: np.ndarray, mask: np.ndarray) -> Read:
+    def read(self, ids: np.ndarray, mask: np.ndarray) -> EncoderOutput:
         """Read token ids and mask (B, L), for use."""
-        if self._lean is None:
-            return self(torch.from_numpy(ids), torch.from_numpy(mask).long())
-        hidden = self._lean(torch.from_numpy(ids), torch.from_numpy(mask))
-        return Read(self.mark(hidden), self.project(hidden))
+        return self(torch.from_numpy(ids), torch.from_numpy(mask))
 
-    # To and from disk
+    # Training
 
-    def save_pretrained(self, save_directory: str | Path, **_: object) -> None:
-        """Write the heads and the changes to the encoder; the encoder itself is named only."""
-        if self._merged:
-            raise BadInput("the model is merged into its encoder", remedy="save it before merge()")
-        folder = Path(save_directory)
-        folder.mkdir(parents=True, exist_ok=True)
-        with new_file(folder / WEIGHTS) as partial:
-            write_tensors(partial, self.small_state())
-        self.config.save_pretrained(folder)
-
-    @classmethod
-    def from_pretrained(cls, folder: str | Path, **_: object) -> Self:
-        """Load a model, to be trained further or (after `merge`) used."""
-        path = Path(folder)
-        if not (path / "config.json").is_file():
-            raise NotFound(
-                f"no link model at {path}; give the folder that 'kgraft link train' wrote"
-            )
-        try:
-            config = _config(path)
-            state = load_file(path / WEIGHTS)
-            model = cls(config)
-        except (*UNREADABLE, KeyError, TypeError) as error:
-            reason = str(error).strip().partition("\n")[0]
-            raise BadInput(f"is no link model ({reason})", file=str(path)) from error
-        model.load_small_state(state)
-        return model.eval()
+    def prepare_training(self, *, seed: int = 0) -> Self:
+        """Make the heads and the changes to the encoder trainable."""
+        host = Encoder.load(self.config.encoder).model
+        adapt(host, self.config.rank, seed=seed)
+        if self._changes:
+            load_adapters(host, self._changes)
+        self.requires_grad_(True)
+        self.host = host
+        return self
 
     def small_state(self) -> dict[str, Tensor]:
         """Return all that training changes, by name."""
-        state = {f"host.{name}": tensor for name, tensor in adapter_state(self.host).items()}
+        changes = self._changes if self.host is None else adapter_state(self.host)
+        state = {f"host.{name}": tensor for name, tensor in changes.items()}
         own = {n: p.detach() for n, p in self.named_parameters() if not n.startswith("host.")}
         return state | own
-
-    def digest(self) -> str:
-        """Return a name for encoder and weights: other ones have another."""
-        digest = hashlib.sha256(self.entity_encoder.encode())
-        for name, tensor in sorted(self.small_state().items()):
-            digest.update(name.encode() + tensor.contiguous().numpy().tobytes())
-        return digest.hexdigest()[:16]
 
     def load_small_state(self, state: dict[str, Tensor]) -> None:
         """Put back what `small_state` gave."""
@@ -156,59 +141,77 @@ class LinkModel(PreTrainedModel):  # type: ignore[misc]
         for name, parameter in own.items():
             stored = state.get(name)
             if stored is None or stored.shape != parameter.shape:
-                raise BadInput(f"the link model lacks a fitting {name}", remedy="train it anew")
+                raise BadInput(f"the link model has no fitting {name}", remedy="train it again")
             parameter.data.copy_(stored)
-        load_adapters(self.host, under("host.", state))
+        self._changes = under("host.", state)
+        if self.host is not None:
+            load_adapters(self.host, self._changes)
+        elif self._changes:
+            self._reader = self.entity_encoder.adapted(self._changes)
 
-    def merge(self) -> Self:
-        """Make the changes part of the encoder, for use: it is then as fast as it was."""
-        merge(self.host)
-        self._merged, self._lean = True, LeanBert.of(self.host)
-        return self.requires_grad_(False).eval()
+    def digest(self) -> str:
+        """Return a name for encoder and weights: other ones have another."""
+        digest = hashlib.sha256(self.entity_encoder.identity.encode())
+        for name, tensor in sorted(self.small_state().items()):
+            digest.update(name.encode() + tensor.contiguous().numpy().tobytes())
+        return digest.hexdigest()[:16]
 
-    # Scores
+    # To and from disk
 
-    def candidate_logits(self, mentions: Tensor, entities: Tensor, features: Tensor) -> Tensor:
-        """Return a(e): (S, D), (S, K, D) and (S, K, F) to (S, K)."""
-        dots = torch.bmm(entities, mentions[:, :, None])[:, :, 0]
-        return dots + self.weigh(features)[:, :, 0]
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write the heads and the changes to the encoder; the encoder itself is named only."""
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        with new_file(path / WEIGHTS) as partial:
+            write_tensors(partial, self.small_state())
+        with new_file(path / CONFIG) as partial:
+            config = {"model_type": KIND, **asdict(self.config)}
+            partial.write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
 
-    def link_logits(self, mentions: Tensor, entities: Tensor, scores: Tensor) -> Tensor:
-        """Return the log-odds that links are meant: (P, D), (P, D) and (P, SCORES) to (P,)."""
-        m = normalize(mentions, dim=-1)
-        joint = torch.cat([m, entities, m - entities, m * entities * 8, scores], dim=-1)
-        return self.verdict(gelu(self.judge(joint)))[:, 0]
+    @classmethod
+    def from_pretrained(cls, folder: str | Path) -> Self:
+        """Load a model for use; it may be trained further."""
+        path = Path(folder)
+        if not (path / CONFIG).is_file():
+            raise NotFound(
+                f"no link model at {path}; give the folder that 'kgraft link train' wrote"
+            )
+        try:
+            config = _read_config(path / CONFIG)
+            state = load_file(path / WEIGHTS)
+        except (*UNREADABLE, KeyError, TypeError) as error:
+            reason = str(error).strip().partition("\n")[0]
+            raise BadInput(f"is not a link model ({reason})", file=str(path)) from error
+        model = cls(config)
+        model.load_small_state(state)
+        return model.requires_grad_(False).eval()
 
 
-def _config(folder: Path) -> LinkConfig:
-    """Read the config of a folder; that of another kind of model is a ValueError."""
-    told, _ = LinkConfig.get_config_dict(folder)
-    kind = told.get("model_type") if isinstance(told, dict) else None
-    if kind != LinkConfig.model_type:
+def _read_config(file: Path) -> LinkConfig:
+    """Read a config; that of another kind or format of model is a ValueError."""
+    stored = json.loads(file.read_text(encoding="utf-8"))
+    kind = stored.pop("model_type", None) if isinstance(stored, dict) else None
+    if kind != KIND:
         raise ValueError(f"its model_type is {kind}")
-    return LinkConfig.from_dict(told)
+    if stored.get("format") != FORMAT:
+        raise ValueError(f"its format is {stored.get('format')}, this kgraft reads {FORMAT}")
+    if tuple(stored.get("features", ())) != HEAD_FEATURES:
+        raise ValueError("it weighs other features")
+    names = {field.name for field in fields(LinkConfig)}
+    for name, is_right in _CHECKS.items():
+        if not is_right(stored[name]):
+            raise ValueError(f"its {name} is {stored[name]!r}")
+    return LinkConfig(**{**{n: stored[n] for n in names}, "features": HEAD_FEATURES})
 
 
-def pair_scores(
-    span_logit: Tensor, mentions: Tensor, entities: Tensor, features: Tensor, logits: Tensor
-) -> Tensor:
-    """Return what the verdict looks at besides the vectors, brought to like sizes, (S, K, SCORES).
+def _is_size(value: object) -> bool:
+    return type(value) is int and value > 0
 
-    The span's log-odds, the dot, the cosine, log p(e | span), how many candidates are close, and
-    the features.
-    """
-    dots = torch.bmm(entities, mentions[:, :, None])[:, :, 0]
-    cosine = dots / mentions.norm(dim=-1, keepdim=True).clamp_min(1e-6)
-    share = logits.log_softmax(-1).clamp_min(-10.0)
-    doubt = -(logits.softmax(-1) * share).sum(-1, keepdim=True)  # entropy
-    sizes = torch.stack(
-        [
-            (span_logit / 5)[:, None].expand_as(dots),
-            dots / 10,
-            cosine * 3,
-            share / 3,
-            doubt.expand_as(dots),
-        ],
-        dim=-1,
-    )
-    return torch.cat([sizes, features], dim=-1)
+
+_CHECKS: dict[str, Callable[[object], bool]] = {
+    "encoder": lambda value: value is None or isinstance(value, str),
+    "rank": _is_size,
+    "longest": _is_size,
+    "width": _is_size,
+    "threshold": lambda value: isinstance(value, int | float),
+}

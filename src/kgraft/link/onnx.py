@@ -11,6 +11,7 @@ import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,7 +20,7 @@ import torch
 from torch import nn
 
 from kgraft.errors import BadInput, MissingExtra, need
-from kgraft.link.model import LinkModel, Read
+from kgraft.link.model import EncoderOutput, LinkModel
 from kgraft.storage import new_file
 
 FILE, COST = "model.int8.onnx", "model.int8.json"
@@ -40,13 +41,13 @@ class OnnxReader:
         try:
             self._session = runtime.InferenceSession(str(file), options)
         except Exception as error:  # its errors share no base class of their own
-            raise BadInput(f"is no exported link model ({error})", file=str(file)) from error
+            raise BadInput(f"is not an exported link model ({error})", file=str(file)) from error
 
-    def read(self, ids: np.ndarray, mask: np.ndarray) -> Read:
+    def read(self, ids: np.ndarray, mask: np.ndarray) -> EncoderOutput:
         """Read token ids and mask, (B, L) each."""
         given = {"input_ids": ids, "attention_mask": mask.astype(np.int64)}
         marks, vectors = self._session.run(None, given)
-        return Read(torch.from_numpy(marks), torch.from_numpy(vectors))
+        return EncoderOutput(torch.from_numpy(marks), torch.from_numpy(vectors))
 
 
 def export_model(model: LinkModel, folder: Path) -> Path:
@@ -90,17 +91,18 @@ def fast_reader(folder: Path, longest: int) -> OnnxReader | None:
 
 
 class _Outputs(nn.Module):
-    """The model with a plain tuple for its output."""
+    """The model with a plain tuple for its output, on Hugging Face's encoder: it can be traced."""
 
     def __init__(self, model: LinkModel) -> None:
         super().__init__()
-        self.model = model
+        self.host = copy(model.encoder).model  # a copy: the model's own keeps its faster way
+        self.mark, self.project = model.mark, model.project
 
     def forward(
         self, input_ids: torch.Tensor, attention_mask: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        read = self.model(input_ids, attention_mask)
-        return read.marks, read.vectors
+        output = self.host(input_ids=input_ids, attention_mask=attention_mask)
+        return self.mark(output.last_hidden_state), self.project(output.last_hidden_state)
 
 
 def _export(model: LinkModel, file: Path) -> None:

@@ -3,9 +3,8 @@
     {x} {y}      head and tail; {xy}: the head, called by both, as "paris texas" is
     {c} {cs}     the kind of thing that the tail is, in singular and plural; {d} {ds}: the head
     {n}          a year
-    {=king}      a word that is a mention itself where the graph has an entity of that name
 
-They stand in a file of the package, one a line.
+They are in a file of the package, one per line.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 FILE = Path(__file__).parent.parent / "data" / "questions.tsv"
-PLACES = re.compile(r"\{([a-z]{1,2}|=[a-z ]+)\}")
+PLACES = re.compile(r"\{([a-z]{1,2})\}")
 
 
 @cache
@@ -32,8 +31,8 @@ def questions() -> dict[str, tuple[str, ...]]:
 def places(pattern: str) -> set[str]:
     """Return what a pattern needs.
 
-    >>> sorted(places("who was the {=king} of {x} in {n}?"))
-    ['=king', 'n', 'x']
+    >>> sorted(places("who was the king of {x} in {n}?"))
+    ['n', 'x']
     """
     return set(PLACES.findall(pattern))
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from kgraft.graph.adjacency import expand
 from kgraft.graph.annotated import Annotated
 from kgraft.graph.columns import list_rows
-from kgraft.link.evaluate import choose_links, find_links
+from kgraft.graph.mentions import Mentions
+from kgraft.link.decode import choose_links
+from kgraft.link.evaluate import proper_names, score_texts
 from kgraft.link.linker import Linker
-from kgraft.link.score import Found, figures, match, overlapping
+from kgraft.link.score import Comparison, compare, figures, overlapping
 
 TYPES = 8  # most frequent ones that are shown
 FREQUENCIES = {"none": 0, "1 to 9": 1, "10 to 99": 10, "100 or more": 100}  # triples of an entity
+SPURIOUS = "a link where nothing is marked"
 
 
 @dataclass(frozen=True)
@@ -33,14 +37,19 @@ class Report:
     mentions: int
     threshold: float
     figures: dict[str, float]
+    calibration_error: float  # mean distance of scores and shares of right links, in ten bins
     by_type: dict[str, tuple[float, int]]  # recall and mentions
     by_frequency: dict[str, tuple[float, int]]
     errors: dict[str, Errors]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON has it."""
+        return asdict(self)
+
 
 def report(
     linker: Linker,
-    marked: Annotated,
+    gold: Annotated,
     *,
     threshold: float | None = None,
     partial: bool = False,
@@ -48,105 +57,132 @@ def report(
 ) -> Report:
     """Link annotated texts and compare; see `score` for weak and strong."""
     least = linker.threshold if threshold is None else threshold
-    found = find_links(linker.model, linker.knowledge, marked.texts, reader=linker.reader)
-    links = choose_links(found, least)
-    matched = match(links, marked)
-    counted = ~(~matched.touches & links.named & partial)
-    kinds = _mention_errors(found, links, marked, matched.found)
-    kinds["a link where nothing is marked"] = np.flatnonzero(counted & ~matched.touches)
-    nil = marked.entity < 0
-    all_figures = figures(matched, counted)
-    if nil.any():
-        touched = np.zeros(len(marked.text), bool)
-        touched[overlapping(links, marked)[1]] = True
-        all_figures["nil_left_alone"] = float((~touched[nil]).mean())
-    shown = {
-        kind: Errors(len(rows), [_example(linker, marked, links, kind, r) for r in rows[:examples]])
-        for kind, rows in kinds.items()
-    }
+    scored = score_texts(
+        linker.model, linker.knowledge, gold.texts, reader=linker.reader, options=linker.options
+    )
+    links = scored.select(choose_links(scored, least))
+    comparison = compare(links, gold)
+    counted = comparison.touches | ~proper_names(links) if partial else np.ones(len(links), bool)
+    judged = counted & ~comparison.ignored
+    spurious = judged & ~comparison.touches
+    kinds = _mention_errors(scored, links, gold, comparison)
+    kinds[SPURIOUS] = np.flatnonzero(spurious)
     return Report(
-        texts=len(marked),
-        mentions=len(marked.text),
+        texts=len(gold),
+        mentions=int(comparison.judged.sum()),
         threshold=least,
-        figures=all_figures,
-        by_type=_by_type(linker, marked, matched.found),
-        by_frequency=_by_frequency(linker, marked, matched.found),
-        errors=shown,
+        figures=_figures(links, gold, comparison, counted),
+        calibration_error=calibration_error(
+            links.score[links.best][judged], comparison.weak[judged]
+        ),
+        by_type=_by_type(linker, gold, comparison.weak_recalled),
+        by_frequency=_by_frequency(linker, gold, comparison.weak_recalled),
+        errors={
+            kind: Errors(
+                len(rows), [_example(linker, gold, links, kind, r) for r in rows[:examples]]
+            )
+            for kind, rows in kinds.items()
+        },
     )
 
 
+def calibration_error(scores: np.ndarray, right: np.ndarray, bins: int = 10) -> float:
+    """Return the expected calibration error: |mean score - share right| over bins of the score."""
+    if not len(scores):
+        return 0.0
+    row = np.minimum((scores * bins).astype(int), bins - 1)
+    size = np.bincount(row, minlength=bins)
+    score = np.bincount(row, weights=scores, minlength=bins)
+    hits = np.bincount(row, weights=right, minlength=bins)
+    return float(np.abs(score - hits).sum() / size.sum())
+
+
+def _figures(
+    links: Mentions, gold: Annotated, comparison: Comparison, counted: np.ndarray
+) -> dict[str, float]:
+    values = figures(comparison, counted)
+    absent = gold.entity == -1
+    if absent.any():
+        touched = _flags(len(gold.text), overlapping(links, gold)[1])
+        values["absent_left_alone"] = float((~touched[absent]).mean())
+    return values
+
+
 def _mention_errors(
-    found: Found, links: Found, marked: Annotated, right: np.ndarray
+    scored: Mentions, links: Mentions, gold: Annotated, comparison: Comparison
 ) -> dict[str, np.ndarray]:
-    """Return the mentions that were not found, each under one thing that went wrong."""
-    linked = _any(len(right), overlapping(links, marked)[1])
-    looked, mention = overlapping(found, marked)
-    seen = _any(len(right), mention)
-    candidates = (found.candidates[looked] == marked.entity[mention][:, None]).any(1)
-    known = _any(len(right), mention[candidates])
-    in_graph = marked.entity >= 0
+    """Return the mentions that were not recalled, each under one thing that went wrong."""
+    count = len(gold.text)
+    linked = _flags(count, overlapping(links, gold)[1])
+    span, mention = overlapping(scored, gold)
+    seen = _flags(count, mention)
+    pair, candidate = expand(scored.bounds[span], scored.bounds[span + 1])
+    right = scored.entity[candidate] == gold.entity[mention[pair]]
+    offered = _flags(count, mention[pair[right]])
+    in_graph = gold.entity >= 0
     kinds = {
-        "not in the graph": ~in_graph,
+        "not in the graph": gold.entity == -1,
         "no span proposed": in_graph & ~seen,
-        "linked to another entity, the right one among the candidates": in_graph & linked & known,
-        "linked to another entity, the right one no candidate": in_graph & linked & ~known,
+        "linked to another entity, the right one among the candidates": in_graph & linked & offered,
+        "linked to another entity, the right one no candidate": in_graph & linked & ~offered,
         "judged to be no link": in_graph & seen & ~linked,
     }
-    return {kind: np.flatnonzero(rows & ~right) for kind, rows in kinds.items()}
+    missed = comparison.judged & ~comparison.weak_recalled
+    return {kind: np.flatnonzero(rows & missed) for kind, rows in kinds.items()}
 
 
-def _any(count: int, numbers: np.ndarray) -> np.ndarray:
+def _flags(count: int, rows: np.ndarray) -> np.ndarray:
     flags = np.zeros(count, bool)
-    flags[numbers] = True
+    flags[rows] = True
     return flags
 
 
 def _example(
-    linker: Linker, marked: Annotated, links: Found, kind: str, row: int
+    linker: Linker, gold: Annotated, links: Mentions, kind: str, row: int
 ) -> dict[str, Any]:
     """Return an error as text, mention, right entity, and what it was linked to."""
-    if kind.startswith("a link"):
-        return {"text": marked.texts[links.text[row]], **_linked(linker, marked, links, row)}
-    text, start, end = marked.texts[marked.text[row]], marked.start[row], marked.end[row]
+    if kind == SPURIOUS:
+        return {"text": gold.texts[links.text[row]], **_linked(linker, gold, links, row)}
+    text, start, end = gold.texts[gold.text[row]], gold.start[row], gold.end[row]
     example = {"text": text, "surface": text[max(start, 0) : end]}
-    entity = linker.knowledge.entities(marked.entity[row : row + 1]).get(int(marked.entity[row]))
-    example["entity"] = entity.label if entity else "not in the graph"
-    over = (links.text == marked.text[row]) & (links.start < end) & (start < links.end)
-    if over.any():
-        example |= _linked(linker, marked, links, int(np.flatnonzero(over)[0]))
+    entity = int(gold.entity[row])
+    example["entity"] = linker.graph.entity(entity).label if entity >= 0 else "not in the graph"
+    overlap = (links.text == gold.text[row]) & (links.start < end) & (start < links.end)
+    if overlap.any():
+        example |= _linked(linker, gold, links, int(np.flatnonzero(overlap)[0]))
     return example
 
 
-def _linked(linker: Linker, marked: Annotated, links: Found, row: int) -> dict[str, str]:
-    number = int(links.entity[row])
-    entity = linker.knowledge.entities(np.array([number]))[number]
-    surface = marked.texts[links.text[row]][links.start[row] : links.end[row]]
+def _linked(linker: Linker, gold: Annotated, links: Mentions, row: int) -> dict[str, str]:
+    index = int(links.entity[links.best[row]])
+    entity = linker.knowledge.entities(np.array([index]))[index]
+    surface = gold.texts[links.text[row]][links.start[row] : links.end[row]]
     return {"linked": surface, "to": f"{entity.label} ({entity.id})"}
 
 
-def _by_type(linker: Linker, marked: Annotated, right: np.ndarray) -> dict[str, tuple[float, int]]:
+def _by_type(linker: Linker, gold: Annotated, right: np.ndarray) -> dict[str, tuple[float, int]]:
     row, types = list_rows(linker.graph.entities["types"])
     names, of_type = np.unique(np.array(types.to_pylist(), object), return_inverse=True)
     first = np.searchsorted(row, np.arange(len(linker.graph.entities) + 1))
-    known = (marked.entity >= 0) & (marked.entity < len(first) - 1)
+    in_graph = (gold.entity >= 0) & (gold.entity < len(first) - 1)
     counts: dict[str, list[bool]] = {}
-    for entity, hit in zip(marked.entity[known].tolist(), right[known].tolist(), strict=True):
-        for number in of_type[first[entity] : first[entity + 1]][:1]:
-            counts.setdefault(names[number], []).append(hit)
+    for entity, hit in zip(gold.entity[in_graph].tolist(), right[in_graph].tolist(), strict=True):
+        for index in of_type[first[entity] : first[entity + 1]][:1]:
+            counts.setdefault(names[index], []).append(hit)
     most = sorted(counts.items(), key=lambda item: -len(item[1]))[:TYPES]
     return {name: (float(np.mean(hits)), len(hits)) for name, hits in most}
 
 
 def _by_frequency(
-    linker: Linker, marked: Annotated, right: np.ndarray
+    linker: Linker, gold: Annotated, right: np.ndarray
 ) -> dict[str, tuple[float, int]]:
-    triples, count = linker.graph.triples, len(linker.knowledge.facts)
-    degree = np.bincount(triples.head, minlength=count) + np.bincount(triples.tail, minlength=count)
-    known = marked.entity >= 0
-    bucket = np.searchsorted(list(FREQUENCIES.values()), degree[marked.entity[known]], "right") - 1
+    adjacency = linker.graph.adjacency
+    in_graph = (gold.entity >= 0) & (gold.entity < adjacency.entities)
+    degree = adjacency.degree(entities=gold.entity[in_graph])
+    bucket = np.searchsorted(list(FREQUENCIES.values()), degree, "right") - 1
     groups = {}
-    for place, name in enumerate(FREQUENCIES):
-        hits = right[known][bucket == place]
+    for index, name in enumerate(FREQUENCIES):
+        hits = right[in_graph][bucket == index]
         if len(hits):
             groups[name] = (float(hits.mean()), len(hits))
     return groups

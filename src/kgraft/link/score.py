@@ -1,4 +1,4 @@
-"""How good links are: precision, recall and F1 against marked mentions.
+"""How good links are: precision, recall and F1 against annotated mentions.
 
 Weak: the right entity, and the spans overlap. Strong: the right entity, and the same span.
 """
@@ -10,82 +10,73 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgraft.graph.adjacency import expand
-from kgraft.graph.annotated import Annotated
+from kgraft.graph.annotated import IGNORED, Annotated
+from kgraft.graph.mentions import Mentions
 
 
 @dataclass(frozen=True)
-class Found:
-    """Links as arrays: spans of texts with their entity and score, in order."""
+class Comparison:
+    """Which links are right, and which annotated mentions are linked right."""
 
-    text: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    entity: np.ndarray
-    score: np.ndarray
-    named: np.ndarray  # bool: the span is a name, written like one, of the entity
-    candidates: np.ndarray  # (L, K) entities, best first
-
-    def take(self, rows: np.ndarray) -> Found:
-        """Return some of the links."""
-        return Found(*(column[rows] for column in vars(self).values()))
-
-
-@dataclass(frozen=True)
-class Matched:
-    """Which links are right, and which mentions are found."""
-
-    touches: np.ndarray  # (L,) bool: overlaps a mention
+    touches: np.ndarray  # (L,) bool: overlaps an annotated mention
+    ignored: np.ndarray  # (L,) bool: overlaps a span that is neither right nor wrong
     weak: np.ndarray  # (L,) bool
     strong: np.ndarray  # (L,) bool
-    found: np.ndarray  # (M,) bool: some link is right, weakly
-    found_exactly: np.ndarray  # (M,) bool: some link is right, strongly
+    weak_recalled: np.ndarray  # (M,) bool: some link is right, weakly
+    strong_recalled: np.ndarray  # (M,) bool
+    judged: np.ndarray  # (M,) bool: the mention counts for recall
 
 
-def match(links: Found, marked: Annotated) -> Matched:
-    """Compare links with mentions."""
-    link, mention = overlapping(links, marked)
-    same = links.entity[link] == marked.entity[mention]
-    exact = (links.start[link] == marked.start[mention]) & (links.end[link] == marked.end[mention])
-    count = len(links.text)
-    return Matched(
-        touches=_which(count, link),
-        weak=_which(count, link[same]),
-        strong=_which(count, link[same & exact]),
-        found=_which(len(marked.text), mention[same]),
-        found_exactly=_which(len(marked.text), mention[same & exact]),
+def compare(links: Mentions, gold: Annotated) -> Comparison:
+    """Compare links, each with its best candidate first, with annotated mentions."""
+    link, mention = overlapping(links, gold)
+    same = links.entity[links.best][link] == gold.entity[mention]
+    exact = (links.start[link] == gold.start[mention]) & (links.end[link] == gold.end[mention])
+    ignored = gold.entity[mention] == IGNORED
+    weak = _flags(len(links), link[same])
+    return Comparison(
+        touches=_flags(len(links), link[~ignored]),
+        ignored=_flags(len(links), link[ignored]) & ~weak,
+        weak=weak,
+        strong=_flags(len(links), link[same & exact]),
+        weak_recalled=_flags(len(gold.text), mention[same]),
+        strong_recalled=_flags(len(gold.text), mention[same & exact]),
+        judged=gold.entity != IGNORED,
     )
 
 
-def _which(count: int, numbers: np.ndarray) -> np.ndarray:
+def _flags(count: int, rows: np.ndarray) -> np.ndarray:
     flags = np.zeros(count, bool)
-    flags[numbers] = True
+    flags[rows] = True
     return flags
 
 
-def overlapping(links: Found, marked: Annotated) -> tuple[np.ndarray, np.ndarray]:
-    """Return all pairs of a link and a mention that overlap."""
-    order = np.argsort(marked.text, kind="stable")
-    text = marked.text[order]
+def overlapping(links: Mentions, gold: Annotated) -> tuple[np.ndarray, np.ndarray]:
+    """Return all pairs of a link and an annotated mention that overlap."""
+    order = np.argsort(gold.text, kind="stable")
+    text = gold.text[order]
     first, last = (np.searchsorted(text, links.text, side=side) for side in ("left", "right"))
-    link, place = expand(first, last)
-    mention = order[place]
-    over = (links.start[link] < marked.end[mention]) & (marked.start[mention] < links.end[link])
-    return link[over], mention[over]
+    link, position = expand(first, last)
+    mention = order[position]
+    overlap = (links.start[link] < gold.end[mention]) & (gold.start[mention] < links.end[link])
+    return link[overlap], mention[overlap]
 
 
-def figures(matched: Matched, counted: np.ndarray) -> dict[str, float]:
+def figures(comparison: Comparison, counted: np.ndarray) -> dict[str, float]:
     """Return precision, recall and F1, weak and strong, over the links that count.
 
-    Precision is of links and recall of mentions: two right links in one mention find it once.
+    Precision is of links and recall of mentions: two right links in one mention recall it once.
     """
     kinds = {
-        "weak": (matched.weak, matched.found),
-        "strong": (matched.strong, matched.found_exactly),
+        "weak": (comparison.weak, comparison.weak_recalled),
+        "strong": (comparison.strong, comparison.strong_recalled),
     }
-    named = {}
-    for name, (right, found) in kinds.items():
+    counted = counted & ~comparison.ignored
+    judged = comparison.judged
+    values = {}
+    for name, (right, recalled) in kinds.items():
         precision = int((right & counted).sum()) / max(int(counted.sum()), 1)
-        recall = int(found.sum()) / max(len(found), 1)
-        named[f"{name}_precision"], named[f"{name}_recall"] = precision, recall
-        named[f"{name}_f1"] = 2 * precision * recall / (precision + recall) if recall else 0.0
-    return named
+        recall = int((recalled & judged).sum()) / max(int(judged.sum()), 1)
+        values[f"{name}_precision"], values[f"{name}_recall"] = precision, recall
+        values[f"{name}_f1"] = 2 * precision * recall / (precision + recall) if recall else 0.0
+    return values

@@ -70,7 +70,6 @@ class _Speaker:
     def __init__(self, graph: Graph, draw: np.random.Generator) -> None:
         self.graph, self.draw = graph, draw
         self.kind = _kinds(graph)
-        self.words: dict[str, Said] = {}  # of the marks {=…}, as they are met
 
     def texts(self, count: int) -> Iterator[Example]:
         """Yield texts with their mentions."""
@@ -108,7 +107,7 @@ class _Speaker:
         asked = [
             pattern
             for pattern in questions().get(relation.label.replace("_", " ").lower(), ())
-            if all(place in said or place[0] == "=" for place in places(pattern))
+            if all(place in said for place in places(pattern))
         ]
         if asked and self.draw.random() < ASKED:
             return self._one_of(asked)
@@ -142,20 +141,13 @@ class _Speaker:
             name = name.replace(".", "").replace(",", "") or name
         return Said(name, entity.id)
 
-    def _word(self, word: str) -> Said:
-        """Return a word as a mention of the entity of that name, if there is one."""
-        if word not in self.words:
-            meant = self.graph.candidates(word)
-            self.words[word] = Said(word, meant[0].entity.id if meant else None)
-        return self.words[word]
-
     def _filled(self, pattern: str, said: dict[str, Said]) -> Example:
         """Fill a pattern, and mark the mentions."""
         text, mentions = "", []
         for number, piece in enumerate(PLACES.split(pattern)):
             words = Said(piece)
             if number % 2:
-                words = self._word(piece[1:]) if piece[0] == "=" else said.get(piece, words)
+                words = said.get(piece, words)
             if words.entity is not None:
                 end = len(text) + len(words.words)
                 mentions.append({"start": len(text), "end": end, "entity": words.entity})

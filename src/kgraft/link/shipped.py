@@ -11,4 +11,4 @@ SHIPPED = Path(__file__).parent.parent / "data" / "linker"
 
 def load_model(folder: str | Path | None = None) -> LinkModel:
     """Load a link model for use; None is the shipped one."""
-    return LinkModel.from_pretrained(folder or SHIPPED).merge()
+    return LinkModel.from_pretrained(folder or SHIPPED)

@@ -1,104 +1,93 @@
-"""Train a link model for a graph, from annotated texts or from the graph alone."""
+"""Train a link model, from annotated texts or from graphs alone."""
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-import numpy as np
-import torch
-
 from kgraft.errors import BadInput
-from kgraft.graph import Graph
-from kgraft.graph.annotated import Annotated
-from kgraft.link.knowledge import Knowledge
-from kgraft.link.lessons import Marked, Unmarked
 from kgraft.link.model import LinkConfig, LinkModel
 from kgraft.link.settings import LinkSettings
-from kgraft.link.trainee import LinkTrainee
+from kgraft.link.task import LinkTask
+from kgraft.link.training_texts import TrainingTexts
 from kgraft.progress import Progress
 from kgraft.storage import Kind, new_folder, refuse_existing
-from kgraft.training import Epoch, Schedule, stream, train
+from kgraft.training import Epoch, Schedule, train
 from kgraft.training.folder import RunFolder, run_folder
 
+WATCHED = "weak_f1"
+FIGURES = "figures.json"  # on validation texts, before and after
 LINKER = Kind("link model", "config.json")
-_PARTS = 2  # what a stream of random numbers is for
 
 
 def train_linker(
-    graph: Graph,
-    data: Annotated,
+    model: LinkModel,
+    sources: Sequence[TrainingTexts],
     out: Path,
     *,
-    valid: Annotated | None = None,
+    valid: Sequence[TrainingTexts] = (),
     settings: LinkSettings | None = None,
-    start: str | Path | None = None,
-    encoder: str | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Iterator[Epoch]:
-    """Train on annotated texts and write the model to `out`, yielding after each epoch.
+    """Train on annotated texts and write the model to `out`, yielding after each part of them.
 
-    `start` names a model to go on from. The epoch and the threshold are those with the best weak F1
-    on `valid`. Interrupted or killed, the same call goes on at the last checkpoint.
+    The best state and the threshold are those with the best weak F1 on `valid`; where no state is
+    better there than the model was before, its weights are written as they were. Interrupted or
+    killed, the same call resumes at the last checkpoint.
     """
     settings = settings or LinkSettings()
     refuse_existing(out, LINKER, overwrite=overwrite)
-    if not len(data.text):
+    if not any(len(source.texts.text) for source in sources):
         raise BadInput("no mention is marked in the texts", remedy="mark some")
-    model = _model(start, encoder, settings)
-    knowledge = Knowledge.of(graph, model, progress=progress)
-    parts = _parts(model, knowledge, data, settings)
-    trainee = LinkTrainee(model, knowledge, parts, valid or None, settings)
     identity = {
         **asdict(settings),
-        "graph": graph.manifest.version,
-        "texts": data.digest(),
-        "valid": valid.digest() if valid else "",
-        "start": model.digest(),
+        "sources": [_identity(source) for source in sources],
+        "valid": [_identity(source) for source in valid],
+        "init_from": model.digest(),
     }
+    task = LinkTask(model.prepare_training(seed=settings.seed), sources, valid, settings)
+    initial = {name: tensor.clone() for name, tensor in model.small_state().items()}
+    before = task.validate()
     schedule = Schedule(
-        epochs=settings.epochs * len(parts),
-        watch="weak_f1",
+        epochs=task.epochs,
+        watch=WATCHED,
         patience=settings.patience if valid else None,
+        validate_every=len(task.parts) if valid else task.epochs,
     )
     folder = run_folder(out)
     if overwrite:
         RunFolder(folder, identity).make_way()
     yield from train(
-        trainee,
+        task,
         folder,
         schedule,
         identity=identity,
-        remedy=f"lower the learning rate: --learning-rate {settings.learning_rate / 3:.2g}",
+        remedy=f"lower learning_rate, for example to {settings.learning_rate / 3:.2g}",
         progress=progress,
     )
-    figures = trainee.validate()
-    model.config.threshold = figures.get("threshold", model.config.threshold)
+    after = task.validate()
+    improved = not valid or after[WATCHED] >= before[WATCHED]
+    if not improved:
+        model.load_small_state(initial)
+    kept = after if improved else before
+    threshold = kept.get("threshold", model.config.threshold)
+    model.config = replace(model.config, threshold=threshold)
     with new_folder(out, LINKER, overwrite=overwrite) as written:
         model.save_pretrained(written)
+        outcome = {"before": before, "after": after, "improved": improved}
+        (written / FIGURES).write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
         shutil.copyfile(folder / "log.jsonl", written / "log.jsonl")
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _model(start: str | Path | None, encoder: str | None, settings: LinkSettings) -> LinkModel:
-    if start is not None:
-        return LinkModel.from_pretrained(start)
-    with torch.random.fork_rng([]):
-        torch.manual_seed(settings.seed)
-        return LinkModel(LinkConfig(encoder=encoder, rank=settings.rank))
+def new_model(encoder: str | None, settings: LinkSettings) -> LinkModel:
+    """Return a link model that knows nothing yet."""
+    return LinkModel(LinkConfig(encoder=encoder, rank=settings.rank), seed=settings.seed)
 
 
-def _parts(
-    model: LinkModel, knowledge: Knowledge, data: Annotated, settings: LinkSettings
-) -> list[Marked]:
-    """Return the texts in random parts of equal size."""
-    order = stream(settings.seed, _PARTS).permutation(len(data))
-    count = -(-len(data) // settings.part)
-    unmarked = Unmarked(settings.unmarked_names, settings.unmarked_words)
-    if not settings.partial:
-        unmarked = replace(unmarked, name=1.0, word=1.0)
-    parts = (np.sort(part) for part in np.array_split(order, count))
-    return [Marked.of(model, knowledge, data.part(part), unmarked) for part in parts]
+def _identity(source: TrainingTexts) -> list[str]:
+    return [source.knowledge.graph.manifest.version, source.texts.digest()]

@@ -52,7 +52,7 @@ def answer(
     topic = None if about is None else opened.resolve(about)
     with progress_bar(quiet) as progress:
         answerer = load_answerer(model, opened, progress=progress)
-        linker = Linker(opened, progress=progress)
+    linker = Linker(opened)
     asked = Questions.asked(questions, linker, topic)
     found = answerer.answers(asked, most=limit)
     told = [

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kgraft.cli.link.files import link_file
 from kgraft.cli.own_texts import own_texts
 from kgraft.storage import sha256
 
@@ -28,7 +27,7 @@ def read_texts(
     Links that are made are kept beside `out`, so that they are made once.
     """
     from kgraft.graph.annotated import annotate, json_lines, read_annotated
-    from kgraft.link import Linker
+    from kgraft.link import Linker, link_file
 
     if path is None:
         return own_texts(graph, seed)
@@ -37,8 +36,7 @@ def read_texts(
     name = f"{out.name}.{graph.manifest.version}-{sha256(path)[:8]}.linked.jsonl"
     linked = out.with_name(name)
     if not linked.exists():
-        linker = Linker(graph, progress=progress)
-        link_file(linker, path, linked, threshold=None, progress=progress)
+        link_file(Linker(graph), path, linked, progress=progress)
     return annotate(graph, _examples(linked))
 
 

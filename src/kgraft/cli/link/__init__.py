@@ -7,8 +7,10 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from kgraft.cli.link.calibrate import calibrate
 from kgraft.cli.link.evaluate import eval_
 from kgraft.cli.link.export import export
+from kgraft.cli.link.index import index
 from kgraft.cli.link.text import text
 from kgraft.cli.link.train import train
 
@@ -16,7 +18,7 @@ TEXT = "text"
 
 
 class _TextFirst(TyperGroup):
-    """A group that takes what is no command of its own for a text."""
+    """A group that takes what is not one of its commands for a text."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Put the command for texts first where none is named."""
@@ -44,4 +46,6 @@ app = typer.Typer(
 app.command(TEXT)(text)
 app.command()(train)
 app.command("eval")(eval_)
+app.command()(index)
+app.command()(calibrate)
 app.command()(export)

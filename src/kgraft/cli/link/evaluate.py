@@ -42,10 +42,11 @@ def eval_(
     opened = Graph.open(graph)
     marked = read_annotated(texts, opened)
     with progress_bar(quiet) as progress:
-        linker = Linker(opened, model, progress=progress)
+        linker = Linker(opened, model)
+        progress.start("linking", None)
         made = report(linker, marked, threshold=threshold, partial=partial, examples=errors)
     if as_json:
-        print_json(made)
+        print_json(made.to_dict())
     else:
         _print(made)
 
@@ -59,9 +60,8 @@ def _print(made: Report) -> None:
         row = (f"{made.figures[f'{kind}_{name}']:.3f}" for name in ("precision", "recall", "f1"))
         table.add_row(kind, *row)
     out.print(table)
-    out.print(
-        f"[dim]{made.texts:,} texts, {made.mentions:,} mentions, threshold {made.threshold:.2f}[/]"
-    )
+    size = f"{made.texts:,} texts, {made.mentions:,} mentions, threshold {made.threshold:.2f}"
+    out.print(f"[dim]{size}, calibration error {made.calibration_error:.3f}[/]")
     for title, groups in (("recall by type", made.by_type), ("by frequency", made.by_frequency)):
         shown = "  ".join(f"{escape(n)} {r:.2f} [dim]({c})[/]" for n, (r, c) in groups.items())
         out.print(f"{title}: {shown}")

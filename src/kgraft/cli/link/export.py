@@ -31,7 +31,8 @@ def export(
 
     opened = Graph.open(graph)
     with progress_bar(quiet) as progress:
-        cost = export_linker(opened, read_annotated(texts, opened), out, model, progress=progress)
+        progress.start("exporting", None)
+        cost = export_linker(opened, read_annotated(texts, opened), out, model)
     if as_json:
         print_json(cost)
         return

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from kgraft.cli.link.files import as_object, link_file
 from kgraft.cli.link.options import LinkModelOption, Threshold
 from kgraft.cli.output import AsJson, GraphOption, Quiet, console, print_json
 from kgraft.errors import BadInput
@@ -39,6 +38,13 @@ def text(
     ] = None,
     model: LinkModelOption = None,
     threshold: Threshold = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Link only names as the graph has them.")
+    ] = False,
+    pin: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=ID: a name that always means this entity; may be repeated."),
+    ] = None,
     facts: Annotated[int, typer.Option(min=0, help="Facts to show of each entity.")] = 3,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -46,8 +52,8 @@ def text(
     """Find the entities of a graph in a text and say which entity each mention means there.
 
     Every link shows the candidates it was chosen from. A score is the probability that the mention
-    is a link to the candidate, and not to another entity or to none. The first use of a graph reads
-    all its entities, once.
+    refers to the candidate, and not to another entity or to none. Nothing has to be trained or
+    prepared first; `kgraft link index` adds candidates by meaning.
 
     Examples:
 
@@ -55,13 +61,12 @@ def text(
 
       kgraft link "Who founded Acme?" --graph company --json
 
+      kgraft link "Mercury is late." --graph company --pin "Mercury=project:7"
+
       cat report.txt | kgraft link - --threshold 0.8
 
       kgraft link --file docs.jsonl --out links.jsonl --graph company
     """
-    from kgraft.graph import Graph
-    from kgraft.link import Linker
-
     if (text is None) == (file is None):
         raise BadInput("give a text, or --file with texts", remedy="kgraft link --help")
     if out is not None and file is None:
@@ -70,24 +75,42 @@ def text(
         text = _standard_input()
     if text is not None and not text.strip():
         raise BadInput("the text is empty", remedy="give some words to read")
+    pins = _parse_pins(pin or [])
+    from kgraft.graph import Graph
+
     opened = Graph.open(graph)
-    with progress_bar(quiet) as progress:
-        linker = Linker(opened, model, progress=progress)
-        if file is not None:
-            link_file(linker, file, out, threshold=threshold, progress=progress)
+    from kgraft.link import Linker
+
+    linker = Linker(opened, model, pin=pins, exact=exact)
+    if file is not None:
+        from kgraft.link import link_file
+
+        with progress_bar(quiet) as progress:
+            link_file(linker, file, out or sys.stdout, threshold=threshold, progress=progress)
     if text is not None:
         _show(linker, text, linker(text, threshold=threshold), facts=facts, as_json=as_json)
 
 
 def _show(linker: Linker, text: str, links: list[Link], *, facts: int, as_json: bool) -> None:
     if as_json:
-        print_json({"text": text, "links": [as_object(link) for link in links]})
+        print_json({"text": text, "links": [link.to_dict() for link in links]})
     elif links:
         print_links(console(), linker.graph, text, links, facts=facts)
     else:
         console().print("no entity of the graph was found")
     if not links:
         raise typer.Exit(1)
+
+
+def _parse_pins(pins: list[str]) -> dict[str, str]:
+    """Return names and ids of NAME=ID."""
+    pairs = {}
+    for pin in pins:
+        name, separator, entity = pin.rpartition("=")
+        if not (name.strip() and separator and entity.strip()):
+            raise BadInput(f"--pin is {pin!r}", remedy="write NAME=ID")
+        pairs[name.strip()] = entity.strip()
+    return pairs
 
 
 def _standard_input() -> str:

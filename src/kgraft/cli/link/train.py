@@ -18,6 +18,7 @@ from kgraft.cli.output import (
     epoch_line,
     print_json,
 )
+from kgraft.errors import BadInput
 from kgraft.progress import progress_bar
 
 FIGURES = ("weak_f1", "strong_f1")  # that are told of an epoch
@@ -38,15 +39,17 @@ def train(
     count: Annotated[
         int, typer.Option(min=20, help="Texts to make from the graph where none are given.")
     ] = 4000,
-    start: Annotated[
-        str | None, typer.Option(help="A model to go on from, if not the built-in one.")
+    init_from: Annotated[
+        str | None, typer.Option(help="A model to start from, if not the built-in one.")
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Begin with the bare encoder.")] = False,
+    from_scratch: Annotated[
+        bool, typer.Option("--from-scratch", help="Start from the bare encoder.")
+    ] = False,
     encoder: Annotated[
-        str | None, typer.Option(help="With --fresh: an encoder's folder or hub name.")
+        str | None, typer.Option(help="With --from-scratch: an encoder's folder or hub name.")
     ] = None,
-    complete: Annotated[
-        bool, typer.Option("--complete", help="Every mention in the texts is marked.")
+    fully_annotated: Annotated[
+        bool, typer.Option("--fully-annotated", help="Every mention in the texts is marked.")
     ] = False,
     epochs: Annotated[int | None, typer.Option(min=1, help="Most passes over the texts.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Size of a step.")] = None,
@@ -58,8 +61,9 @@ def train(
     """Train a linker for a graph.
 
     Without annotated texts it learns from sentences made of the graph's facts and descriptions. It
-    keeps the epoch and the threshold with the best F1 on validation texts. Interrupted or killed,
-    the same command goes on where it stopped.
+    keeps the state and the threshold with the best F1 on held-out texts, and shows that F1 before
+    and after; where training does not help, the linker is written as it was. Interrupted or killed,
+    the same command resumes.
 
     Examples:
 
@@ -67,42 +71,41 @@ def train(
 
       kgraft link train my-graph --texts marked.jsonl --valid dev.jsonl --out my-linker
     """
+    if from_scratch and init_from is not None:
+        raise BadInput("--init-from and --from-scratch exclude each other", remedy="give one")
+    if encoder is not None and not from_scratch:
+        raise BadInput("--encoder is for --from-scratch", remedy="give both, or leave it out")
     from kgraft.graph import Graph
-    from kgraft.link import LinkSettings, graph_texts, read_annotated, split_texts, train_linker
-    from kgraft.link.shipped import SHIPPED
+    from kgraft.link import LinkSettings, adapt_linker, read_adaptation, read_annotated
+    from kgraft.link.shipped import load_model
+    from kgraft.link.train import new_model
 
     opened = Graph.open(graph)
-    whole = read_annotated(texts, opened) if texts else graph_texts(opened, count, seed=seed)
-    if valid is not None:
-        learnt, chosen_by = whole, read_annotated(valid, opened)
-    else:
-        learnt, chosen_by = split_texts(whole, seed=seed)
-    settings = LinkSettings(seed=seed, partial=not complete).changed(
+    settings = LinkSettings(seed=seed, fully_annotated=fully_annotated).replace(
         epochs=epochs, learning_rate=learning_rate
     )
-    if not quiet:
-        print(
-            f"{len(learnt):,} texts, {len(chosen_by):,} to choose by; seed {seed}", file=sys.stderr
-        )
-    told: dict[str, float] = {}
+    annotated = read_annotated(texts, opened) if texts else None
+    held_out = read_annotated(valid, opened) if valid else None
+    model = new_model(encoder, settings) if from_scratch else load_model(init_from)
     with progress_bar(quiet) as progress:
-        for epoch in train_linker(
+        for epoch in adapt_linker(
             opened,
-            learnt,
+            model,
             out,
-            valid=chosen_by,
+            texts=annotated,
+            valid=held_out,
+            count=count,
             settings=settings,
-            start=None if fresh else (start or SHIPPED),
-            encoder=encoder,
             overwrite=overwrite,
             progress=progress,
         ):
             if not quiet:
                 print(epoch_line(epoch, ["loss"], FIGURES), file=sys.stderr)
-            told = {"epoch": epoch.number, **epoch.figures}
+    outcome = read_adaptation(out)
     if as_json:
-        print_json({"out": str(out), **told})
-    else:
-        console().print(
-            f"[green]{out}[/]: use it with  kgraft link TEXT --graph {graph} --model {out}"
-        )
+        print_json({"out": str(out), **outcome.to_dict()})
+        return
+    before, after = outcome.before["weak_f1"], outcome.after["weak_f1"]
+    verdict = "kept" if outcome.improved else "not kept: the linker is written as it was"
+    console().print(f"held-out weak F1 {before:.3f} before, {after:.3f} after: {verdict}")
+    console().print(f"[green]{out}[/]: use it with  kgraft link TEXT --graph {graph} --model {out}")

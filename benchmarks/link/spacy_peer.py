@@ -10,8 +10,10 @@ import numpy as np
 
 from kgraft.graph import Graph
 from kgraft.graph.annotated import Annotated
-from kgraft.link.knowledge import text_vectors
-from kgraft.link.score import Found, figures, match
+from kgraft.graph.mentions import Match, Mentions
+from kgraft.link.knowledge import entity_text_vectors
+from kgraft.link.score import compare, figures
+from kgraft.text import Encoder
 from kgraft.vectors import TextVectors
 
 EPOCHS = 12
@@ -20,7 +22,7 @@ LABEL = "ENTITY"
 SEED = 0
 
 
-def spacy_links(graph: Graph, train: Annotated, dev: Annotated, test: Annotated) -> Found:
+def spacy_links(graph: Graph, train: Annotated, dev: Annotated, test: Annotated) -> Mentions:
     """Train spaCy's recogniser and linker on `train`, keep the best on `dev`, link `test`."""
     import spacy
     from spacy.training import Example
@@ -30,7 +32,7 @@ def spacy_links(graph: Graph, train: Annotated, dev: Annotated, test: Annotated)
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("ner").add_label(LABEL)
     linker = nlp.add_pipe("entity_linker", config={"incl_context": True, "incl_prior": True})
-    ids, vectors = graph.entities["id"].to_pylist(), text_vectors(graph, None)
+    ids, vectors = graph.entities["id"].to_pylist(), entity_text_vectors(graph, Encoder.load())
     examples = [
         Example.from_dict(nlp.make_doc(text), _marks(train, number, ids))
         for number, text in enumerate(train.texts)
@@ -48,12 +50,12 @@ def spacy_links(graph: Graph, train: Annotated, dev: Annotated, test: Annotated)
             nlp.update(
                 examples[first : first + BATCH], sgd=optimiser, annotates=["sentencizer", "ner"]
             )
-        hits = _hits(_found(nlp, graph, dev), dev)
+        hits = _hits(_links(nlp, graph, dev), dev)
         if hits > best:
             best, kept = hits, nlp.to_bytes(exclude=["entity_linker"])
     if kept is not None:
         nlp.from_bytes(kept, exclude=["entity_linker"])
-    return _found(nlp, graph, test)
+    return _links(nlp, graph, test)
 
 
 def _marks(data: Annotated, number: int, ids: list[str]) -> dict[str, object]:
@@ -86,17 +88,19 @@ def _base(vocab: Any, graph: Graph, vectors: TextVectors) -> Any:  # noqa: ANN40
     return base
 
 
-def _found(nlp: Any, graph: Graph, data: Annotated) -> Found:  # noqa: ANN401
+def _links(nlp: Any, graph: Graph, data: Annotated) -> Mentions:  # noqa: ANN401
     rows = []
     for number, doc in enumerate(nlp.pipe(data.texts)):
         rows += [(number, e.start_char, e.end_char, e.kb_id_) for e in doc.ents]
     text, start, end, ids = zip(*rows, strict=True) if rows else ((), (), (), ())
     entity = graph.numbers_of([i if i != "NIL" else "" for i in ids])
-    known = np.flatnonzero(entity >= 0)
-    texts, starts, ends = (np.array(c, np.int64)[known] for c in (text, start, end))
-    sure, entity = np.ones(len(known), bool), entity[known]
-    return Found(texts, starts, ends, entity, sure.astype(float), sure, entity[:, None])
+    linked = np.flatnonzero(entity >= 0)
+    texts, starts, ends = (np.array(c, np.int64)[linked] for c in (text, start, end))
+    count = len(linked)
+    ones, kinds = np.ones(count, np.float32), np.full(count, Match.NEIGHBOUR, np.uint8)
+    no_forms = np.zeros(count, np.uint8)
+    return Mentions.group(texts, starts, ends, entity[linked], ones, kinds, no_forms)
 
 
-def _hits(links: Found, marked: Annotated) -> float:
-    return figures(match(links, marked), np.ones(len(links.text), bool))["weak_f1"]
+def _hits(links: Mentions, gold: Annotated) -> float:
+    return figures(compare(links, gold), np.ones(len(links), bool))["weak_f1"]

@@ -1,0 +1,77 @@
+"""Adapting a linker to a graph: from annotated texts, or from the graph alone; never for the worse.
+
+The linker is measured on held-out texts before and after. Where training does not help, what is
+written is the linker as it was, with a threshold that suits the graph.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kgraft.graph import Graph
+from kgraft.graph.annotated import Annotated, split_texts
+from kgraft.link.knowledge import Knowledge
+from kgraft.link.model import LinkModel
+from kgraft.link.sentences import graph_texts
+from kgraft.link.settings import LinkSettings
+from kgraft.link.train import FIGURES, train_linker
+from kgraft.link.training_texts import FULL, TrainingTexts, Unmarked
+from kgraft.progress import Progress
+from kgraft.training import Epoch
+
+COUNT = 4000  # texts made from a graph where none are given
+
+
+@dataclass(frozen=True)
+class Adaptation:
+    """What adapting a linker came to, on held-out texts."""
+
+    before: dict[str, float]
+    after: dict[str, float]
+    improved: bool  # whether the trained weights were kept
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as JSON has it."""
+        return asdict(self)
+
+
+def adapt_linker(
+    graph: Graph,
+    model: LinkModel,
+    out: Path,
+    *,
+    texts: Annotated | None = None,
+    valid: Annotated | None = None,
+    count: int = COUNT,
+    settings: LinkSettings | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Iterator[Epoch]:
+    """Train a linker further for a graph and write it to `out`, yielding on the way.
+
+    Without `texts` it learns from `count` sentences made of the graph's facts and descriptions.
+    Without `valid` a tenth of the texts is held out. `read_adaptation(out)` tells what it came to.
+    """
+    settings = settings or LinkSettings()
+    every = graph_texts(graph, count, seed=settings.seed) if texts is None else texts
+    learnt, held_out = (every, valid) if valid else split_texts(every, seed=settings.seed)
+    knowledge = Knowledge(graph, model.entity_encoder)
+    unmarked = FULL if settings.fully_annotated else Unmarked()
+    yield from train_linker(
+        model,
+        [TrainingTexts(knowledge, learnt, unmarked)],
+        out,
+        valid=[TrainingTexts(knowledge, held_out, unmarked)],
+        settings=settings,
+        overwrite=overwrite,
+        progress=progress,
+    )
+
+
+def read_adaptation(folder: Path) -> Adaptation:
+    """Return what training a linker came to."""
+    return Adaptation(**json.loads((folder / FIGURES).read_text(encoding="utf-8")))

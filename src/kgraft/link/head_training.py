@@ -1,0 +1,126 @@
+"""Training the link head alone, on what the encoder, as it is, sees in annotated texts.
+
+Each text is read once; after that an epoch takes seconds. It is the second stage of training, and
+the way to learn from a handful of annotated texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgraft.link.coherence import Support
+from kgraft.link.head import link_loss, log_probabilities
+from kgraft.link.linking import encoder_features
+from kgraft.link.model import COHERENCE_FEATURES, ENCODER_FEATURES, LinkModel
+from kgraft.link.reading import read_spans
+from kgraft.link.training_texts import TrainingTexts, training_spans
+from kgraft.training import stream
+
+TEXTS = 256  # read together; their mentions make one batch
+WARM_UP = 0.1  # share of the steps in which the learning rate rises
+
+
+@dataclass(frozen=True)
+class HeadExamples:
+    """Mentions of some texts with the features of their candidates."""
+
+    features: Tensor  # (C, F) without those of coherence
+    owner: Tensor  # (C,)
+    gold: Tensor  # (M,) row of the right candidate, -1 where none is
+    weight: Tensor  # (M,)
+    support: Support
+
+
+def collect_examples(model: LinkModel, source: TrainingTexts) -> list[HeadExamples]:
+    """Read annotated texts, and return the examples of part after part."""
+    parts = np.array_split(np.arange(len(source.texts)), -(-len(source.texts) // TEXTS))
+    return [_read_part(model.eval(), source, part) for part in parts]
+
+
+@torch.no_grad()
+def _read_part(model: LinkModel, source: TrainingTexts, part: np.ndarray) -> HeadExamples:
+    spans = training_spans(model, source, part)
+    read, _ = read_spans(model, spans.windows, spans.places)
+    owner = torch.from_numpy(spans.mentions.owner)
+    entities = spans.entity_vectors[torch.from_numpy(spans.entity_row)]
+    dots = (entities * read.vectors[owner]).sum(1)
+    readable = torch.ones(len(read), dtype=torch.bool)
+    encoded = encoder_features(dots, read, owner, readable)
+    return HeadExamples(
+        torch.cat([torch.from_numpy(spans.features), encoded], dim=1),
+        owner,
+        torch.from_numpy(spans.gold),
+        torch.from_numpy(spans.weight),
+        spans.support,
+    )
+
+
+def fit_head(
+    model: LinkModel,
+    examples: Sequence[HeadExamples],
+    *,
+    epochs: int = 4,
+    learning_rate: float = 2e-3,
+    silence: float = 0.15,
+    drop_gold: float = 0.03,
+    seed: int = 0,
+) -> None:
+    """Train the link head of a model on examples, in place."""
+    head = model.head.requires_grad_(True)
+    optimiser = torch.optim.AdamW(head.parameters(), learning_rate, weight_decay=1e-3)
+    usable = [e for e in examples if len(e.features) and float(e.weight.sum()) > 0]
+    steps = epochs * len(usable)
+    for step in range(steps):
+        epoch, place = divmod(step, len(usable))
+        order = stream(seed, epoch).permutation(len(usable))
+        draw = stream(seed, epoch, place)
+        loss = _loss(model, usable[order[place]], silence, drop_gold, draw)
+        for group in optimiser.param_groups:
+            group["lr"] = learning_rate * _rate(step / steps)
+        optimiser.zero_grad()
+        torch.autograd.backward(loss)
+        optimiser.step()
+    head.requires_grad_(False)
+
+
+def _rate(done: float) -> float:
+    """Return the share of the learning rate after a share of the steps: up, then down to zero."""
+    return min(done / WARM_UP, (1 - done) / (1 - WARM_UP))
+
+
+def _loss(
+    model: LinkModel,
+    examples: HeadExamples,
+    silence: float,
+    drop_gold: float,
+    draw: np.random.Generator,
+) -> Tensor:
+    """Return the mean loss without and with coherence, with some of the knowledge taken away."""
+    owner, mentions = examples.owner, len(examples.gold)
+    fixed = _silenced(examples.features, owner, draw.random(mentions) < silence)
+    gone = torch.from_numpy(draw.random(mentions) < drop_gold) & (examples.gold >= 0)
+    dropped = torch.zeros(len(fixed), dtype=torch.bool)
+    dropped[examples.gold[gone]] = True
+    gold = torch.where(gone, -1, examples.gold)
+    nothing = torch.zeros(len(fixed), len(COHERENCE_FEATURES))
+    first = model.head(torch.cat([fixed, nothing], dim=1)).masked_fill(dropped, -torch.inf)
+    with torch.no_grad():
+        score = log_probabilities(first, owner, mentions)[0].exp()
+        support = examples.support.features(score)
+    second = model.head(torch.cat([fixed, support], dim=1)).masked_fill(dropped, -torch.inf)
+    losses = [link_loss(logits, owner, gold, examples.weight) for logits in (first, second)]
+    return torch.stack(losses).mean()
+
+
+def _silenced(features: Tensor, owner: Tensor, silent: np.ndarray) -> Tensor:
+    """Return features in which the encoder says nothing of some mentions."""
+    features = features.clone()
+    rows = torch.from_numpy(silent)[owner]
+    features[rows, -len(ENCODER_FEATURES) :] = 0.0
+    features[rows, -len(ENCODER_FEATURES)] = 1.0
+    return features

@@ -1,0 +1,288 @@
+"""The linking pass: texts in, mentions with scored candidates out.
+
+Linking, evaluation and the mining of training examples all come through here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kgraft.graph.alias_build import Form
+from kgraft.graph.fold import WordTokens
+from kgraft.graph.mentions import Match, Mentions
+from kgraft.graph.words import ordinary_frequency
+from kgraft.link.coherence import find_support
+from kgraft.link.head import log_probabilities
+from kgraft.link.knowledge import Knowledge
+from kgraft.link.language import is_readable
+from kgraft.link.model import COHERENCE_FEATURES, LinkModel
+from kgraft.link.reading import SpanEncoder, SpanVectors, read_spans
+from kgraft.text import Windows
+
+BY_NAME = 8  # candidates of a span that share its name, likeliest first
+BY_MEANING = 8  # candidates of a span that is not a name
+DOCUMENT = 40  # words from which on the links of a text are made to fit each other
+Decoding = Literal["head", "elq"]
+
+
+@dataclass(frozen=True)
+class LinkOptions:
+    """What a linking pass looks at."""
+
+    exact: bool = False  # only names as the graph has them
+    by_meaning: bool = True  # search the index for spans that are not names, if there is one
+    coherence: bool = True  # a second pass over documents
+    decoding: Decoding = "head"  # "elq": log p(entity | mention) + log p(mention), no link head
+
+
+@dataclass(frozen=True)
+class MentionReadings:
+    """Mentions with all that their scores are made from."""
+
+    mentions: Mentions
+    features: np.ndarray  # (C, F) see `features`
+    spans: SpanVectors  # (M,) what the model sees there
+    entity_vectors: Tensor  # (C, D)
+    readable: np.ndarray  # (M,) bool: the encoder can read the text
+
+
+def score_mentions(
+    model: LinkModel,
+    knowledge: Knowledge,
+    texts: Sequence[str],
+    *,
+    reader: SpanEncoder | None = None,
+    options: LinkOptions | None = None,
+) -> Mentions:
+    """Find and score the mentions of texts; the scores of a mention and of "none" sum to 1."""
+    options = options or LinkOptions()
+    if not len(texts):
+        texts = [""]
+    mentions, spans = find_mentions(model, knowledge, texts, reader=reader, options=options)
+    return score_readings(model, knowledge, texts, mentions, spans, options)
+
+
+def score_readings(
+    model: LinkModel,
+    knowledge: Knowledge,
+    texts: Sequence[str],
+    mentions: Mentions,
+    spans: SpanVectors,
+    options: LinkOptions,
+) -> Mentions:
+    """Score the candidates of mentions, given what the model sees at their spans."""
+    if not len(mentions.entity):
+        return mentions
+    readings = MentionReadings(
+        mentions,
+        knowledge.features(texts, mentions),
+        spans,
+        knowledge.vectors(mentions.entity),
+        np.array([is_readable(text) for text in texts], bool)[mentions.text],
+    )
+    with torch.no_grad():
+        if options.decoding == "elq":
+            score = _elq_scores(readings)
+        else:
+            score = _head_scores(model, knowledge, texts, readings, coherence=options.coherence)
+    score[mentions.match == Match.PINNED] = 1.0
+    return mentions.with_scores(_with_definitions(mentions, score))
+
+
+def _with_definitions(mentions: Mentions, score: np.ndarray) -> np.ndarray:
+    """Give an abbreviation the scores of the name that it stands for in its text."""
+    short = mentions.match == Match.ABBREVIATION
+    if not short.any():
+        return score
+    key = mentions.text[mentions.owner] << np.int64(32) | mentions.entity
+    distinct, row = np.unique(key, return_inverse=True)
+    best = np.zeros(len(distinct), score.dtype)
+    np.maximum.at(best, row[~short], score[~short])
+    return np.where(short & (best[row] > 0), best[row], score)
+
+
+def find_mentions(
+    model: LinkModel,
+    knowledge: Knowledge,
+    texts: Sequence[str],
+    *,
+    reader: SpanEncoder | None = None,
+    options: LinkOptions | None = None,
+) -> tuple[Mentions, SpanVectors]:
+    """Find the mentions of texts with their candidates, and what the model sees at each."""
+    options = options or LinkOptions()
+    names = find_names(knowledge, texts, exact=options.exact)
+    windows = model.encoder.windows(texts)
+    places = windows.locate(names.text, names.start, names.end)
+    located = places.window >= 0
+    names, places = names.select(located), places.take(located)
+    search = knowledge.index is not None and options.by_meaning and not options.exact
+    edges = word_edges(windows, texts) if search else None
+    spans, proposed = read_spans(reader or model, windows, places, edges)
+    if not len(proposed):
+        return names, spans
+    others, rows = _proposed_mentions(knowledge, texts, windows, proposed, names)
+    mentions, order = Mentions.merge(names, others)
+    return mentions, SpanVectors.concat([spans, proposed.take(rows)]).take(order)
+
+
+def find_names(knowledge: Knowledge, texts: Sequence[str], *, exact: bool = False) -> Mentions:
+    """Find the mentions of texts by name, with their likeliest candidates."""
+    names = plausible_names(knowledge.matcher.find(texts, exact=exact), texts)
+    return names.keep_candidates(names.rank < BY_NAME)
+
+
+def plausible_names(mentions: Mentions, texts: Sequence[str]) -> Mentions:
+    """Leave out mere signs, and acronyms that the text uses as ordinary words: "is", "can"."""
+    spans = zip(mentions.text, mentions.start, mentions.end, strict=True)
+    worded = [any(map(str.isalnum, texts[text][start:end])) for text, start, end in spans]
+    mentions = mentions.select(np.array(worded, bool))
+    owner = mentions.owner
+    only_upper = (mentions.forms & (Form.LOWER | Form.MIXED)) == 0
+    checked = only_upper & (mentions.match >= Match.NAME)
+    rows = np.unique(owner[checked])
+    spans = zip(mentions.text[rows], mentions.start[rows], mentions.end[rows], strict=True)
+    surfaces = [texts[text][start:end] for text, start, end in spans]
+    ordinary = ordinary_frequency([surface.casefold() for surface in surfaces]) >= 3.5
+    wrong = np.zeros(len(mentions), bool)
+    wrong[rows] = ordinary & ~np.array([s.isupper() for s in surfaces], bool)
+    kept = mentions.keep_candidates(~(checked & wrong[owner]))
+    return kept.select(kept.sizes > 0)
+
+
+def word_edges(windows: Windows, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return which tokens begin a word, and which end one: (T,) bool each."""
+    words = WordTokens.of("\n".join(texts))
+    tokens, offsets = windows.tokens, windows.offsets
+    text = np.repeat(np.arange(len(texts)), np.diff(tokens.bounds))  # one sign between two texts
+    begins = np.isin(offsets.starts + text, words.start)
+    return begins, np.isin(offsets.ends + text, words.end)
+
+
+def _proposed_mentions(
+    knowledge: Knowledge,
+    texts: Sequence[str],
+    windows: Windows,
+    proposed: SpanVectors,
+    names: Mentions,
+) -> tuple[Mentions, np.ndarray]:
+    """Return proposed spans that are not names as mentions, and their rows among the proposed."""
+    text = windows.text[proposed.places.window]
+    start, end = windows.characters(*proposed.places)
+    taken = {*zip(names.text.tolist(), names.start.tolist(), names.end.tolist(), strict=True)}
+    spans = list(zip(text.tolist(), start.tolist(), end.tolist(), strict=True))
+    likeliest = {
+        span: row for row, span in reversed(list(enumerate(spans)))
+    }  # tokens may share a character
+    rows = np.array([likeliest[span] for span in likeliest if span not in taken], np.int64)
+    surfaces = [texts[spans[row][0]][spans[row][1] : spans[row][2]] for row in rows.tolist()]
+    empty = Mentions.without_candidates(text[rows], start[rows], end[rows])
+    vectors = proposed.vectors[torch.from_numpy(rows)]
+    return candidates_by_meaning(knowledge, surfaces, vectors, empty), rows
+
+
+def candidates_by_meaning(
+    knowledge: Knowledge, surfaces: list[str], vectors: Tensor, mentions: Mentions
+) -> Mentions:
+    """Give mentions that have no candidate by name those that are nearest in meaning."""
+    assert knowledge.index is not None
+    bare = np.flatnonzero(mentions.sizes == 0)
+    if not len(bare):
+        return mentions
+    chosen = [surfaces[row] for row in bare.tolist()]
+    entity, _ = knowledge.index.search(chosen, vectors[torch.from_numpy(bare)], BY_MEANING)
+    there = entity >= 0
+    owner = np.concatenate([mentions.owner, np.repeat(bare, there.sum(1))])
+    count = int(there.sum())
+    added = (
+        entity[there],
+        np.zeros(count, np.float32),
+        np.full(count, Match.NEIGHBOUR, np.uint8),
+        np.zeros(count, np.uint8),
+        np.zeros(count, np.float32),
+    )
+    return mentions.with_candidates(owner, added)
+
+
+# Scores
+
+
+def encoder_features(dots: Tensor, spans: SpanVectors, owner: Tensor, readable: Tensor) -> Tensor:
+    """Return what the encoder says of each candidate, (C, 5), see `model.ENCODER_FEATURES`.
+
+    `dots` (C,) are x_e · y, `readable` (M,) says whether the encoder can read the text.
+    """
+    norms = spans.vectors.norm(dim=1).clamp_min(1e-6)
+    columns = [
+        torch.zeros_like(dots),
+        (spans.logits / 5).clamp(-2, 2)[owner],
+        dots / 10,
+        dots / norms[owner] * 3,
+        dot_margins(dots, owner, len(spans)) / 10,
+    ]
+    features = torch.stack(columns, dim=1)
+    silent = torch.zeros_like(features)
+    silent[:, 0] = 1
+    return torch.where(readable[owner][:, None], features, silent)
+
+
+def dot_margins(dots: Tensor, owner: Tensor, mentions: int) -> Tensor:
+    """Return how far each candidate is ahead of the best other one of its mention, (C,)."""
+    worst = torch.full((mentions,), -torch.inf)
+    best = worst.scatter_reduce(0, owner, dots, "amax")
+    is_best = dots == best[owner]
+    second = worst.scatter_reduce(0, owner, dots.masked_fill(is_best, -torch.inf), "amax")
+    shared = torch.zeros(mentions).index_add(0, owner, is_best.float()) > 1
+    second = torch.where(shared, best, second)
+    margin = dots - torch.where(is_best, second[owner], best[owner])
+    return torch.where(torch.isfinite(margin), margin, torch.zeros_like(margin))
+
+
+def candidate_dots(readings: MentionReadings, owner: Tensor) -> Tensor:
+    """Return x_e · y of each candidate, (C,)."""
+    return (readings.entity_vectors * readings.spans.vectors[owner]).sum(1)
+
+
+def _head_scores(
+    model: LinkModel,
+    knowledge: Knowledge,
+    texts: Sequence[str],
+    readings: MentionReadings,
+    *,
+    coherence: bool,
+) -> np.ndarray:
+    mentions = readings.mentions
+    owner = torch.from_numpy(mentions.owner)
+    dots = candidate_dots(readings, owner)
+    readable = torch.from_numpy(readings.readable)
+    encoded = encoder_features(dots, readings.spans, owner, readable)
+    fixed = torch.cat([torch.from_numpy(readings.features), encoded], dim=1)
+    silence = torch.zeros(len(fixed), len(COHERENCE_FEATURES))
+    score = _probabilities(model, torch.cat([fixed, silence], dim=1), owner, len(mentions))
+    documents = np.array([text.count(" ") >= DOCUMENT for text in texts], bool)
+    if coherence and documents.any():
+        support = find_support(knowledge.graph, mentions).features(score)
+        support[torch.from_numpy(~documents[mentions.text[mentions.owner]])] = 0
+        score = _probabilities(model, torch.cat([fixed, support], dim=1), owner, len(mentions))
+    return score.numpy()
+
+
+def _probabilities(model: LinkModel, features: Tensor, owner: Tensor, mentions: int) -> Tensor:
+    return log_probabilities(model.head(features), owner, mentions)[0].exp()
+
+
+def _elq_scores(readings: MentionReadings) -> np.ndarray:
+    """Return p(entity | mention) p(mention), with a softmax over the candidates of a mention."""
+    mentions = readings.mentions
+    owner = torch.from_numpy(mentions.owner)
+    dots = candidate_dots(readings, owner)
+    best = torch.full((len(mentions),), -torch.inf).scatter_reduce(0, owner, dots, "amax")
+    share = torch.exp(dots - best[owner])
+    total = torch.zeros(len(mentions)).index_add(0, owner, share)
+    return (share / total[owner] * readings.spans.logits.sigmoid()[owner]).numpy()

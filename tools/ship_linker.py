@@ -1,0 +1,73 @@
+"""Put a trained linker into the package: its threshold, its figures, its card.
+
+    python -m tools.ship_linker build/linker
+
+The threshold is the one with the best mean F1 over texts that are neither for training nor for
+judging: documents, questions, news and sense-tagged text. MEDIC and HPO have no part in it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from benchmarks.harness import shared_data
+
+from benchmarks.link import texts
+from kgraft.graph.annotated import Annotated
+from kgraft.link.evaluate import THRESHOLDS, evaluate, score_texts
+from kgraft.link.knowledge import Knowledge
+from kgraft.link.model import WEIGHTS, LinkModel
+from kgraft.link.shipped import SHIPPED
+from tools.train_linker import SETTINGS
+
+CARD = Path(__file__).with_name("linker_card.md")
+MOST = 120  # texts of a set
+SETS: dict[str, tuple[str, bool, Callable[[Path], Annotated]]] = {
+    "documents": ("wikidata", False, lambda data: texts.rebel(data, "choice")),
+    "questions": ("wikidata", True, lambda data: texts.simple_questions(data, "dev")),
+    "news": ("world", False, lambda data: texts.news(data, "choice")),
+    "senses": ("wordnet-nouns", False, lambda data: texts.senses(data, "senseval3")),
+    "titles": ("dbpedia", False, lambda data: texts.dbpedia(data, "choice")),
+}
+
+
+def main() -> None:
+    """Choose the threshold and write the linker into the package."""
+    data, model = shared_data(), LinkModel.from_pretrained(sys.argv[1])
+    if data is None:
+        return
+    curves = {name: _curve(model, data, name) for name in SETS}
+    mean = np.mean(list(curves.values()), axis=0)
+    threshold = float(THRESHOLDS[int(mean.argmax())])
+    model.config = replace(model.config, threshold=round(threshold, 2))
+    model.save_pretrained(SHIPPED)
+    row = int(mean.argmax())
+    chosen = {name: round(float(curve[row]), 3) for name, curve in curves.items()}
+    print(json.dumps({"threshold": model.config.threshold, **chosen}))
+    shown = ", ".join(f"{name} {value:.3f}" for name, value in chosen.items())
+    size = (SHIPPED / WEIGHTS).stat().st_size / 1e6
+    card = CARD.read_text(encoding="utf-8").format(
+        settings=SETTINGS, threshold=threshold, figures=shown, size=size
+    )
+    (SHIPPED / "README.md").write_text(card, encoding="utf-8")
+
+
+def _curve(model: LinkModel, data: Path, name: str) -> np.ndarray:
+    """Return strong F1 at each threshold."""
+    graph_name, partial, read = SETS[name]
+    gold = read(data)
+    gold = gold.part(np.arange(min(MOST, len(gold))))
+    knowledge = Knowledge(texts.open_graph(graph_name, data), model.entity_encoder)
+    knowledge.index = None
+    scored = score_texts(model, knowledge, gold.texts)
+    values = (evaluate(scored, gold, float(t), partial=partial) for t in THRESHOLDS)
+    return np.array([value["strong_f1"] for value in values])
+
+
+if __name__ == "__main__":
+    main()
