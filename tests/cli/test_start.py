@@ -14,7 +14,7 @@ from kgraft.cli import app
 
 COMMANDS = ["graph", "link", *(f"graph {name}" for name in ("import", "info", "show", "search"))]
 COMMANDS += ["graph export", "graph check"]
-COMMANDS += [f"link {name}" for name in ("text", "train", "eval", "export")]
+COMMANDS += [f"link {name}" for name in ("text", "train", "eval", "index", "calibrate", "export")]
 MAIN = [sys.executable, "-c", "from kgraft.cli import main; main()"]
 
 

@@ -20,6 +20,13 @@ def _apart(cache):
         yield
 
 
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    """A cache of one's own, in which nothing was built."""
+    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "own-cache"))
+    return tmp_path / "own-cache"
+
+
 @pytest.fixture(scope="session")
 def graph(tmp_path_factory):
     """Thirty entities, three of them called Paris."""
@@ -40,15 +47,27 @@ def encoder_folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def narrow_folder(tmp_path_factory):
+    """An encoder that reads no more than 16 tokens at once."""
+    return write_encoder(tmp_path_factory.mktemp("encoder") / "narrow", length=16)
+
+
+@pytest.fixture(scope="session")
 def model(encoder_folder):
     """An untrained model, not to be changed."""
-    return link_model(encoder_folder).requires_grad_(False)
+    return link_model(encoder_folder)
+
+
+@pytest.fixture(scope="session")
+def narrow(narrow_folder):
+    """An untrained model that reads no more than 16 tokens at once, not to be changed."""
+    return link_model(narrow_folder, longest=4)
 
 
 @pytest.fixture(scope="module")
 def knowledge(graph, model):
     """What the linker knows of the graph, not to be changed."""
-    return Knowledge.of(graph, model)
+    return Knowledge(graph, model.entity_encoder)
 
 
 @pytest.fixture(scope="module")
@@ -77,5 +96,13 @@ def exported(encoder_folder, tmp_path_factory):
     folder = tmp_path_factory.mktemp("exported")
     model = disturbed(link_model(encoder_folder))
     model.save_pretrained(folder)
-    assert export_model(model.merge(), folder) == folder / FILE
+    assert export_model(model, folder) == folder / FILE
     return folder
+
+
+@pytest.fixture
+def shipped():
+    """The linker that comes with the package; these tests fail until its weights are there."""
+    from kgraft.link.shipped import load_model
+
+    return load_model()

@@ -25,9 +25,9 @@ def export(graph, exported, marked_texts, tmp_path, monkeypatch):
 
 def test_a_linker_is_written_with_what_it_costs(export, tmp_path):
     cost, fast = export(), tmp_path / "fast"
-    told = json.loads((fast / COST).read_text())
-    assert (told["weak_f1"], told["int8_weak_f1"]) == (cost["weak_f1"], cost["int8_weak_f1"])
-    assert told["cost"] == pytest.approx(cost["weak_f1"] - cost["int8_weak_f1"])
+    stored = json.loads((fast / COST).read_text())
+    assert (stored["weak_f1"], stored["int8_weak_f1"]) == (cost["weak_f1"], cost["int8_weak_f1"])
+    assert stored["cost"] == pytest.approx(cost["weak_f1"] - cost["int8_weak_f1"])
     assert cost["used"] == (fast_reader(fast, 10) is not None)
     files = {"config.json", "model.safetensors", FILE, COST}
     assert {path.name for path in fast.iterdir()} == files

@@ -1,13 +1,14 @@
-"""What a linker knows: vectors from the cache, and entities that come and go."""
+"""What a linker knows: vectors made when they are needed, and entities that come and go."""
 
 import numpy as np
 import pytest
 import torch
-from tests.link.tiny import build, link_model
 
 from kgraft.errors import BadInput, NotFound
+from kgraft.graph.mentions import Match
 from kgraft.link.knowledge import Knowledge
-from kgraft.vectors.store import cache_folder
+from kgraft.text import Encoder
+from kgraft.vectors.entity_text import WITH_FACTS, entity_texts
 
 NEW = {"id": "x", "label": "Zorblax", "description": "an invented place", "types": ["city"]}
 
@@ -15,147 +16,172 @@ NEW = {"id": "x", "label": "Zorblax", "description": "an invented place", "types
 @pytest.fixture
 def own(graph, model):
     """Knowledge of one's own, that may be changed."""
-    return Knowledge.of(graph, model)
+    return Knowledge(graph, model.entity_encoder)
 
 
-def candidates(knowledge, text):
-    named = knowledge.names.find([text])
-    rows = np.arange(len(named))
-    return knowledge.candidates(
-        named, rows, torch.ones(len(rows), knowledge.index.dimension), np.ones(len(rows), bool)
-    )
+@pytest.fixture
+def searching(graph, model, own_cache):
+    """Knowledge of one's own with an index."""
+    knowledge = Knowledge(graph, model.entity_encoder)
+    knowledge.build_index()
+    return knowledge
 
 
-def named_ids(knowledge, text):
-    """Return the ids of those whose names are in a text."""
-    found = candidates(knowledge, text)
-    numbers = found.entity[found.prior > 0]
-    return [knowledge.entities(numbers)[number].id for number in numbers.tolist()]
+@pytest.fixture
+def encoded(monkeypatch):
+    """The texts that the encoder is given from now on."""
+    texts, encode = [], Encoder.encode
+    noted = lambda self, some_texts, **o: texts.extend(some_texts) or encode(self, some_texts, **o)  # noqa: E731
+    monkeypatch.setattr(Encoder, "encode", noted)
+    return texts
 
 
-def indexes():
-    return list((cache_folder().parent / "indexes").iterdir())
+def named(knowledge, text):
+    """Return the ids of all whose names are in a text."""
+    mentions = knowledge.matcher.find([text])
+    entities = knowledge.entities(mentions.entity)
+    return [entities[index].id for index in mentions.entity.tolist()]
 
 
-def test_the_index_is_made_once_and_kept(graph, model, tmp_path, monkeypatch):
-    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path))
-    first = Knowledge.of(graph, model)
-    [file] = indexes()
-    assert file.name == f"{graph.manifest.version}-{model.entity_encoder}.safetensors"
-    monkeypatch.setattr("kgraft.link.knowledge.EntityIndex.build", None)
-    again = Knowledge.of(graph, model)
-    everything = np.arange(len(graph.entities))
-    assert torch.equal(again.index.take(everything), first.index.take(everything))
+def everything(knowledge):
+    """Return the ids of all that the index finds."""
+    entity, _ = knowledge.index.search(["any"], torch.ones(1, 48), 60)
+    return [e.id for e in knowledge.entities(entity[entity >= 0]).values()]
 
 
-def test_models_of_one_encoder_share_the_index(graph, encoder_folder, tmp_path, monkeypatch):
-    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path))
-    for seed in (1, 2):
-        Knowledge.of(graph, link_model(encoder_folder, seed=seed))
-    assert len(indexes()) == 1
+def test_nothing_is_encoded_until_vectors_are_asked_for(graph, model, own_cache, encoded):
+    knowledge = Knowledge(graph, model.entity_encoder)
+    assert encoded == []
+    vectors = knowledge.vectors(np.array([3, 0, 3]))
+    assert len(encoded) == 2
+    assert torch.equal(vectors[0], vectors[2])
+    Knowledge(graph, model.entity_encoder).vectors(np.array([0, 3]))
+    assert len(encoded) == 2  # they were kept
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(
-    graph, model, knowledge, tmp_path, monkeypatch
-):
-    (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "file"))
-    everything = np.arange(len(graph.entities))
-    found = Knowledge.of(graph, model).index.take(everything)
-    torch.testing.assert_close(found, knowledge.index.take(everything))
+def test_vectors_are_those_of_the_texts_of_entities(knowledge, graph):
+    rows = graph.numbers_of(["fr-paris", "berlin"])
+    texts = entity_texts(graph, rows, WITH_FACTS).to_pylist()
+    expected = torch.from_numpy(knowledge.encoder.encode(texts))
+    torch.testing.assert_close(knowledge.vectors(rows), expected, atol=1e-5, rtol=1e-4)
 
 
-def test_a_damaged_index_is_made_anew(graph, model, knowledge, tmp_path, monkeypatch):
-    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path))
-    Knowledge.of(graph, model)
-    [file] = indexes()
-    file.write_bytes(b"half")
-    everything = np.arange(len(graph.entities))
-    found = Knowledge.of(graph, model).index.take(everything)
-    torch.testing.assert_close(found, knowledge.index.take(everything))
-    assert indexes() == [file]
-
-
-def test_vectors_are_those_of_the_candidates_and_zeros_where_padded(knowledge):
-    found = candidates(knowledge, "Paris in euro")
-    vectors = knowledge.vectors(found)
-    assert vectors.shape == (*found.entity.shape, knowledge.index.dimension)
-    assert not vectors[found.padding].any()
-    expected = knowledge.index.take(found.entity[found.entity >= 0])
-    assert torch.equal(vectors[~found.padding], expected)
-
-
-def test_an_added_entity_has_name_vector_facts_and_text(own, graph):
+def test_an_added_entity_has_a_name_a_vector_and_a_text(own, graph):
     count = len(graph.entities)
     own.add([NEW])
-    assert named_ids(own, "Zorblax and Texas") == ["x", "texas"]
+    assert named(own, "Zorblax and Texas") == ["x", "texas"]
     entity = own.entities(np.array([count]))[count]
     assert (entity.id, entity.label, entity.types, entity.index) == (
-        "x",
-        "Zorblax",
-        ("city",),
-        count,
-    )
-    assert own.facts[count].tolist() == [1, 0, 1]
-    vector = own.index.take(np.array([count]))
-    assert own.index.search(vector, 1)[0].tolist() == [[count]]
+        "x", "Zorblax", ("city",), count,
+    )  # fmt: skip
+    vectors = own.vectors(np.array([count, 0, count]))
+    assert torch.equal(vectors[0], vectors[2])
+    assert vectors[0].norm() == pytest.approx(1, abs=1e-5)
+    assert torch.equal(vectors[1], Knowledge(graph, own.encoder).vectors(np.array([0]))[0])
 
 
 def test_entities_are_added_one_after_the_other(own, graph):
     own.add([NEW])
     own.add(NEW | {"id": f"y{n}", "label": f"Quux {n}"} for n in range(2))
     own.add([])
-    assert named_ids(own, "Quux 1, Zorblax, Quux 0, Texas") == ["y1", "x", "y0", "texas"]
-    assert len(own.facts) == len(graph.entities) + 3
+    assert named(own, "Quux 1, Zorblax, Quux 0, Texas") == ["y1", "x", "y0", "texas"]
+
+
+def test_an_index_is_never_given_to_another_entity(own, graph):
+    own.add([NEW])
+    own.remove(["x"])
+    own.add([NEW | {"id": "y", "label": "Quux"}])
+    [mention] = own.matcher.find(["Zorblax Quux"]).entity.tolist()
+    assert mention == len(graph.entities) + 1
+    assert own.entities(np.array([mention]))[mention].id == "y"
 
 
 def test_what_is_given_of_an_entity_of_the_graph_changes(own, graph):
-    [number] = graph.numbers_of(["texas"])
+    [index] = graph.numbers_of(["texas"])
+    before = own.vectors(np.array([index]))
     own.add([{"id": "texas", "label": "Tejas", "description": "in Spanish"}])
-    assert named_ids(own, "Texas") == []
-    assert named_ids(own, "Tejas, the Lone Star State") == ["texas", "texas"]
-    entity = own.entities(np.array([number]))[number]
+    assert named(own, "Texas") == []
+    assert named(own, "Tejas, the Lone Star State") == ["texas", "texas"]
+    entity = own.entities(np.array([index]))[index]
     assert (entity.label, entity.description, entity.types) == ("Tejas", "in Spanish", ("state",))
-    assert len(own.facts) == len(graph.entities)
+    assert not torch.equal(own.vectors(np.array([index])), before)
     own.add([{"id": "texas", "aliases": ["Teksas"]}])
-    assert named_ids(own, "Tejas, Lone Star State, Teksas, Texas") == ["texas", "texas"]
+    assert named(own, "Tejas, Lone Star State, Teksas, Texas") == ["texas", "texas"]
 
 
-def test_removed_entities_are_no_candidates_by_name_or_vector(own, graph):
-    own.add([NEW])
-    gone = [*graph.numbers_of(["texas", "euro"]), len(graph.entities)]
-    own.remove(["texas", "euro", "x"])
-    assert named_ids(own, "Zorblax, Texas, euro, Paris")[:1] != ["x"]
-    found = candidates(own, "Zorblax, Texas, euro, Paris")
-    assert not np.isin(found.entity, gone).any()
+def test_added_entities_are_found_by_meaning_and_removed_ones_are_not(searching):
+    searching.add([NEW])
+    assert "x" in everything(searching)
+    searching.remove(["texas", "x"])
+    assert not {"texas", "x"} & set(everything(searching))
+    assert named(searching, "Zorblax, Texas, euro") == ["euro"]
 
 
-def test_what_was_removed_can_be_added_again(own):
-    own.add([NEW])
-    own.remove(["x", "texas"])
-    own.add([NEW, {"id": "texas", "label": "Texas"}])
-    assert named_ids(own, "Zorblax in Texas") == ["x", "texas"]
+def test_an_index_that_is_built_later_has_what_was_added_and_lacks_what_was_removed(own, own_cache):
+    own.add([NEW, NEW | {"id": "y", "label": "Quux"}])
+    own.remove(["texas", "y"])
+    own.build_index()
+    ids = set(everything(own))
+    assert "x" in ids
+    assert not {"texas", "y"} & ids
+
+
+def test_what_was_removed_can_be_added_again(searching):
+    searching.add([NEW])
+    searching.remove(["x", "texas"])
+    searching.add([NEW, {"id": "texas", "label": "Texas"}])
+    assert named(searching, "Zorblax in Texas") == ["x", "texas"]
+    assert {"x", "texas"} <= set(everything(searching))
 
 
 def test_an_entity_that_is_not_there_cannot_be_removed(own):
-    with pytest.raises(NotFound, match="no entity has the id 'zorblax'"):
+    with pytest.raises(NotFound, match=r"^no entity has the id 'zorblax'$"):
         own.remove(["texas", "zorblax"])
-    assert named_ids(own, "Texas") == ["texas"]
+    assert named(own, "Texas") == ["texas"]
 
 
 def test_a_bad_entity_is_refused_and_changes_nothing(own):
     own.add([NEW])
     for bad in ({"label": "no id"}, {"id": ""}):
-        with pytest.raises(BadInput, match="an entity has no id; give"):
+        with pytest.raises(
+            BadInput, match=r'^an entity has no id; give {"id": "…", "label": "…"}$'
+        ):
             own.add([NEW | {"id": "y"}, bad])
     with pytest.raises(BadInput, match="column 'aliases' of the entities cannot be read"):
         own.add([{"id": "y", "aliases": 7}])
-    assert named_ids(own, "Zorblax") == ["x"]
+    assert named(own, "Zorblax") == ["x"]
     own.add([NEW | {"id": "z", "label": "Quux"}])
-    assert named_ids(own, "Quux, Zorblax") == ["z", "x"]
+    assert named(own, "Quux, Zorblax") == ["z", "x"]
 
 
-def test_a_saved_graph_holds_what_was_added_and_lacks_what_was_removed(own, tmp_path):
+def test_a_pinned_name_means_one_entity(own, graph):
+    own.add([NEW])
+    own.pin({"Paris": "myth", "the Big X": "x"})
+    mentions = own.matcher.find(["Paris and the Big X"])
+    assert named(own, "Paris and the Big X") == ["myth", "x"]
+    assert (mentions.match == Match.PINNED).all()
+    assert own.matcher.find(["Paris"]).prior.tolist() == [1]
+
+
+def test_a_name_is_not_pinned_to_an_entity_that_is_not_there(own):
+    with pytest.raises(NotFound, match=r"^no entity has the id 'zorblax'$"):
+        own.pin({"Paris": "zorblax"})
+    assert len(named(own, "Paris")) == 3
+
+
+def test_every_change_has_a_version_of_its_own(own, graph):
+    versions = [own.version]
+    own.pin({"Paris": "myth"})
+    versions.append(own.version)
+    own.add([NEW])
+    versions.append(own.version)
+    own.remove(["texas"])
+    versions.append(own.version)
+    assert versions[0] == graph.manifest.version
+    assert len(set(versions)) == 4
+
+
+def test_a_saved_graph_has_what_was_added_and_lacks_what_was_removed(own, tmp_path):
     own.add([NEW, {"id": "euro", "label": "euro", "aliases": ["EUR"]}, NEW | {"id": "gone"}])
     own.remove(["texas", "gone"])
     saved = own.save(tmp_path / "deep" / "new")
@@ -169,34 +195,17 @@ def test_a_saved_graph_holds_what_was_added_and_lacks_what_was_removed(own, tmp_
 
 def test_a_changed_entity_has_the_same_names_once_it_is_saved(own, tmp_path):
     own.add([{"id": "tokyo", "label": "Edo"}, {"id": "euro", "aliases": ["EUR"]}])
-    saved = own.save(tmp_path / "new")
+    saved = Knowledge(own.save(tmp_path / "new"), own.encoder)
     text = "Edo, 東京, euro, EUR"
-    names = own.names.find([text])
-    now = [text[a:b] for a, b in zip(names.start, names.end, strict=True)]
-    assert now == [mention.surface for mention in saved.mentions(text)]
-    assert now == ["Edo", "東京", "euro", "EUR"]
-    assert (
-        saved.entity("euro").label == own.entities(names.entity)[names.entity[-1]].label == "euro"
-    )
+    assert named(own, text) == named(saved, text) == ["tokyo", "tokyo", "euro", "euro"]
 
 
-def test_a_graph_without_entities_can_be_begun_with(nothing, model, tmp_path):
-    knowledge = Knowledge.of(nothing, model)
-    found = knowledge.candidates(
-        knowledge.names.find(["Paris"]), np.array([-1]), torch.ones(1, 48), np.ones(1, bool)
-    )
-    assert (found.entity == -1).all()
-    assert not knowledge.vectors(found).any()
+def test_a_graph_without_entities_can_be_begun_with(nothing, model, tmp_path, own_cache):
+    knowledge = Knowledge(nothing, model.entity_encoder)
+    assert named(knowledge, "Paris") == []
     knowledge.add([NEW])
-    assert named_ids(knowledge, "Zorblax") == ["x"]
+    assert named(knowledge, "Zorblax") == ["x"]
+    assert knowledge.vectors(np.array([0])).norm() == pytest.approx(1, abs=1e-5)
     assert knowledge.save(tmp_path / "begun").entity("x").label == "Zorblax"
-    knowledge.remove(["x"])
-    assert not knowledge.vectors(found).any()
-
-
-def test_graphs_keep_their_own_indexes(model, tmp_path, monkeypatch):
-    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
-    for name in ("one", "two"):
-        graph = build(tmp_path / name, [], [{"id": name, "label": name}], None)
-        assert len(Knowledge.of(graph, model).index) == 1
-    assert len(indexes()) == 2
+    knowledge.build_index()
+    assert everything(knowledge) == ["x"]

@@ -1,42 +1,56 @@
-"""Links: exact offsets whatever the text, given mentions, and entities that come and go."""
+"""Links: exact offsets whatever the text, scores that are probabilities, and changes at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import build, few, link_model
+from tests.link.tiny import build, link_model, reading, weighing
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph import Graph
-from kgraft.link.linker import AT_ONCE, SHOWN, Linker
+from kgraft.link.linker import SHOWN, TEXTS_AT_ONCE, Linker
+from kgraft.link.linking import LinkOptions
+from kgraft.text import Encoder
 
 WORDS = ["Paris", "new", "York", "City", "東京", "都", "Zu\u0308rich", "euro", "unbelievably", "'s"]
-OTHERS = [
-    "😀",
-    "👨\u200d👩",
-    "\u00ad",
-    "\u0301",
-    "\ud800",
-    ".",
-    "\n",
-    "\t",
-    " ",
-    "한국",
-    "ﬁ",
-    "\u3000",
-]
+SIGNS = [
+    "😀", "👨\u200d👩", "\u00ad", "\u0301", "\ud800", ".", "\n", "\t", " ", "한국", "ﬁ", "\u3000",
+]  # fmt: skip
 TEXT = st.one_of(
     st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join),
-    st.lists(st.sampled_from(WORDS + OTHERS), max_size=25).map("".join),
+    st.lists(st.sampled_from(WORDS + SIGNS), max_size=25).map("".join),
     st.text(max_size=40),
 )
+TEXTS = [
+    "Who rules Texas?",
+    "",
+    "We saw Paris",  # the word before the next text begins with a capital
+    "Berlin and New York City are in the News",
+    "Paris, New York City and 東京 " * 12,
+    "\ud800",
+    "euro",
+    "Wir fahren mit dem Zug nach Paris und weiter nach Berlin.",
+]
 NEW = {"id": "x", "label": "Zorblax", "description": "an invented place"}
 
 
 @pytest.fixture(scope="module")
-def narrow(graph, encoder_folder):
-    """A linker that reads no more than 12 tokens at once."""
-    return Linker(graph, link_model(encoder_folder, max_length=12, longest=4))
+def narrow_linker(graph, narrow):
+    """A linker that reads no more than 16 tokens at once."""
+    return Linker(graph, narrow)
+
+
+@pytest.fixture(scope="module")
+def searching(graph, model, tmp_path_factory):
+    """A linker with an index, not to be changed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KGRAFT_CACHE", str(tmp_path_factory.mktemp("searching")))
+        linker = Linker(graph, model)
+        linker.build_index()
+    return linker
 
 
 def check(text, links):
@@ -55,13 +69,19 @@ def same(links, others):
         (k.start, k.end, k.surface) for k in others
     ]
     for link, other in zip(links, others, strict=True):
-        assert link.score == pytest.approx(other.score, abs=1e-4)
-        priors = {scored.entity.id: scored.prior for scored in link.candidates}
-        assert priors == {scored.entity.id: scored.prior for scored in other.candidates}
+        scores = {candidate.entity.id: candidate.score for candidate in link.candidates}
+        assert scores == pytest.approx({c.entity.id: c.score for c in other.candidates}, abs=1e-4)
+
+
+def ids(links):
+    return [link.entity.id for link in links]
+
+
+# Offsets and scores
 
 
 @given(text=TEXT)
-@few
+@reading
 def test_offsets_are_exact_whatever_the_text(linker, text):
     links = linker(text, threshold=0)
     check(text, links)
@@ -69,40 +89,47 @@ def test_offsets_are_exact_whatever_the_text(linker, text):
 
 
 @given(text=TEXT)
-@few
-def test_offsets_are_exact_over_many_windows(narrow, text):
-    check(text * 3, narrow(text * 3, threshold=0))
+@reading
+def test_offsets_are_exact_over_many_windows(narrow_linker, text):
+    check(text * 3, narrow_linker(text * 3, threshold=0))
+
+
+@given(text=TEXT)
+@reading
+def test_offsets_are_exact_with_candidates_by_meaning(searching, text):
+    check(text, searching(text, threshold=0))
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t\u3000", "\u00ad", "\u0301", "\u200b\u200d"])
-def test_where_nothing_can_be_read_there_are_no_links(linker, text):
-    assert linker(text, threshold=0) == []
+def test_where_nothing_can_be_read_there_are_no_links(searching, text):
+    assert searching(text, threshold=0) == []
 
 
-@pytest.mark.parametrize(
-    "text", ["\ud800", "😀", "👨\u200d👩", "🇫🇷!", "\ud800Paris\udfff", "a" * 999]
-)
-def test_odd_texts_are_read_like_any_other(linker, text):
-    check(text, linker(text, threshold=0))
+@pytest.mark.parametrize("text", ["\ud800", "😀", "🇫🇷!", "\ud800Paris\udfff", "a" * 999, "\u115f"])
+def test_odd_texts_are_read_like_any_other(searching, text):
+    check(text, searching(text, threshold=0))
 
 
-def test_candidates_stand_best_first_with_probabilities(linker):
-    for link in linker("Paris pays in euro, not in Texas.", threshold=0):
-        scores = [scored.score for scored in link.candidates]
+def test_candidates_are_best_first_with_probabilities(searching):
+    links = searching("Paris pays in euro, not in Texas.", threshold=0)
+    assert links
+    for link in links:
+        scores = [candidate.score for candidate in link.candidates]
         assert scores == sorted(scores, reverse=True)
-        assert 0 <= scores[-1] <= scores[0] == link.score <= 1
+        assert sum(scores) <= 1 + 1e-5
+        assert 0 <= scores[-1] <= scores[0] == link.score
         assert link.entity is link.candidates[0].entity
         assert len(link.candidates) <= SHOWN
-        assert all(-1.001 < scored.fit < 1.001 for scored in link.candidates)
-        ids = [scored.entity.id for scored in link.candidates]
-        assert len(ids) == len(set(ids))
+        assert len({candidate.entity.id for candidate in link.candidates}) == len(scores)
+        for candidate in link.candidates:
+            assert (candidate.prior == 0) == (candidate.match == "neighbour")
 
 
 def test_all_who_bear_the_name_are_candidates_with_their_priors(by_name):
     [link] = by_name("Paris", threshold=0)
-    priors = {scored.entity.id: scored.prior for scored in link.candidates[:3]}
+    priors = {candidate.entity.id: candidate.prior for candidate in link.candidates}
     assert priors == pytest.approx({"fr-paris": 0.4, "tx-paris": 0.4, "myth": 0.2})
-    assert {scored.prior for scored in link.candidates[3:]} == {0}
+    assert {candidate.match for candidate in link.candidates} == {"name"}
 
 
 def test_the_threshold_leaves_unsure_links_out(linker):
@@ -110,74 +137,188 @@ def test_the_threshold_leaves_unsure_links_out(linker):
     links = linker(text, threshold=0)
     middle = float(np.median([link.score for link in links]))
     surer = linker(text, threshold=middle)
-    assert 0 < len(surer) <= len(links)
+    assert 0 < len(surer) < len(links)
     assert all(link.score >= middle for link in surer)
     assert linker(text, threshold=1.0) == []
 
 
-def test_by_default_the_threshold_is_the_models(graph, encoder_folder):
+def test_by_default_the_threshold_is_the_models(graph, encoder_folder, own_cache):
     text = "Paris pays in euro, not in Texas."
-    low, high = (
-        Linker(graph, link_model(encoder_folder, threshold=threshold)) for threshold in (0.0, 1.0)
-    )
+    low, high = (Linker(graph, link_model(encoder_folder, threshold=t)) for t in (0.0, 1.0))
     assert low(text) == low(text, threshold=0) != []
     assert high(text) == []
 
 
-def test_given_mentions_get_their_links_in_the_order_given(linker):
+def test_a_link_as_json_has_offsets_ids_and_candidates(by_name):
+    [link] = by_name("in Texas", threshold=0)
+    assert link.to_dict() == {
+        "start": 3,
+        "end": 8,
+        "surface": "Texas",
+        "id": "texas",
+        "label": "Texas",
+        "score": link.score,
+        "candidates": [
+            {
+                "id": "texas",
+                "label": "Texas",
+                "description": "",
+                "types": ("state",),
+                "score": link.score,
+                "prior": 1.0,
+                "match": "name",
+            }
+        ],
+    }
+
+
+# What decides
+
+
+@pytest.fixture
+def projects(tmp_path, encoder_folder):
+    """A graph with a project that is named after a planet; single words score higher."""
+    entities = [
+        {"id": "planet", "label": "Mercury"},
+        {"id": "metal", "label": "Mercury"},
+        {"id": "project", "label": "Project Mercury"},
+    ]
+    model = weighing(link_model(encoder_folder), {"words": -3.0}, bias=2.0)
+    return Linker(build(tmp_path / "projects", [], entities, None), model)
+
+
+def test_an_exact_unique_name_of_several_words_wins_over_a_shorter_one_inside(projects):
+    [link] = projects("The launch of Project Mercury is late.", threshold=0)
+    assert (link.surface, link.entity.id) == ("Project Mercury", "project")
+    [inner] = projects("The launch of Mercury is late.", threshold=0)
+    assert inner.surface == "Mercury"
+    assert inner.score > 0.4  # more than the longer name has
+    assert link.score < 0.6
+
+
+def test_a_pinned_name_gets_score_1(graph, encoder_folder):
+    model = weighing(link_model(encoder_folder), {}, bias=-9.0)
+    linker = Linker(graph, model, pin={"Paris": "myth", "the Capital": "berlin"})
+    links = linker("Paris is not the capital of Texas.")
+    assert [(k.surface, k.entity.id, k.score) for k in links] == [
+        ("Paris", "myth", 1.0), ("the capital", "berlin", 1.0),
+    ]  # fmt: skip
+    assert links[0].candidates[0].match == "pinned"
+
+
+def test_a_name_pinned_to_nobody_is_refused(graph, model):
+    with pytest.raises(NotFound, match=r"^no entity has the id 'nobody'$"):
+        Linker(graph, model, pin={"Paris": "nobody"})
+
+
+def test_exact_finds_no_variants(encoder_folder, tmp_path):
+    entities = [{"id": "a", "label": "Lone Ranger"}]
+    graph = build(tmp_path / "variants", [], entities, None)
+    model = link_model(encoder_folder, names_decide=True)
+    text = "The Lone Rangers rode."
+    [variant] = Linker(graph, model)(text, threshold=0)
+    assert (variant.surface, variant.candidates[0].match) == ("Lone Rangers", "variant")
+    for exact in (
+        Linker(graph, model, exact=True),
+        Linker(graph, model, options=LinkOptions(True)),
+    ):
+        assert exact(text, threshold=0) == []
+        assert ids(exact("The Lone Ranger rode.", threshold=0)) == ["a"]
+
+
+def test_an_unreadable_text_is_linked_by_names_only(graph, encoder_folder):
+    """The head trusts the encoder alone, which says nothing of German."""
+    model = weighing(link_model(encoder_folder), {"silent": -9.0, "cosine": 3.0}, bias=4.0)
+    linker = Linker(graph, model)
+    english, german = "We go to Texas.", "Wir fahren mit dem Zug nach Texas."
+    [link], [unread] = linker(english, threshold=0), linker(german, threshold=0)
+    assert unread.score == pytest.approx(1 / (1 + np.exp(5.0)), rel=1e-3)
+    assert link.score != pytest.approx(unread.score, rel=0.1)
+
+
+# Given mentions
+
+
+def test_given_mentions_get_their_links_in_the_order_given(searching):
     text = "Paris pays in euro, not in the Lone Star State of old."
     mentions = [(14, 18), (0, 5), (6, 10), (0, len(text)), (0, 5)]
-    links = linker(text, mentions=mentions)
+    links = searching(text, mentions=mentions)
     assert [(link.start, link.end) for link in links] == mentions
     assert [link.surface for link in links] == [text[a:b] for a, b in mentions]
-    by_name = [{scored.entity.id for scored in link.candidates if scored.prior} for link in links]
-    assert by_name[0] == {"euro"}
-    assert by_name[1] == by_name[4] == {"fr-paris", "tx-paris", "myth"}
-    assert by_name[2] == by_name[3] == set()
+    assert links[0].entity.id == "euro"
+    assert links[1] == links[4]
 
 
-def test_a_given_mention_scores_as_one_that_was_found(linker):
-    text = "Paris pays in euro, not in Texas."
-    found = linker(text, threshold=0)
-    same(linker(text, mentions=[(link.start, link.end) for link in found]), found)
+def test_given_mentions_without_a_candidate_have_no_link(by_name):
+    assert ids(by_name("Paris pays Texas ", mentions=[(11, 17), (11, 16), (6, 10)])) == ["texas"]
 
 
-def test_given_mentions_may_have_a_threshold_too(linker):
-    assert linker("Paris", mentions=[(0, 5)], threshold=1.0) == []
-    assert linker("Paris", mentions=[]) == linker("", mentions=[]) == []
+def test_given_mentions_may_have_a_threshold_too(by_name):
+    assert by_name("Paris", mentions=[(0, 5)], threshold=0.9) == []
+    [link] = by_name("Paris", mentions=[(0, 5)], threshold=0.3)
+    assert sum(candidate.score for candidate in link.candidates) == pytest.approx(1)
+    assert by_name("Paris", mentions=[]) == by_name("", mentions=[]) == []
 
 
-@pytest.mark.parametrize("mention", [(0, 0), (5, 6), (3, 2), (0, 99), (99, 100), (-1, 3)])
-def test_mentions_that_hold_nothing_are_refused(linker, mention):
-    with pytest.raises(BadInput):
-        linker("Paris rules", mentions=[(0, 5), mention])
+# Many texts
 
 
-def test_a_mention_too_long_for_a_window_is_refused(narrow):
-    with pytest.raises(BadInput, match=r"mention 0:\d+ holds nothing to read, or too much at once"):
-        narrow("Paris " * 30, mentions=[(0, 170)])
+@pytest.mark.parametrize("name", ["linker", "narrow_linker", "searching"])
+def test_many_texts_have_the_links_they_have_alone(request, name):
+    linker = request.getfixturevalue(name)
+    for text, links in zip(TEXTS * 2, linker.link(TEXTS * 2, threshold=0), strict=True):
+        same(links, linker(text, threshold=0))
+    assert linker.link([]) == []
 
 
-def test_many_texts_have_the_links_they_have_alone(narrow, graph):
-    texts = ["Who rules Texas?", "", "Paris, New York City and 東京 " * 4, "\ud800", "euro"] * 2
-    for text, links in zip(texts, narrow.link(texts, threshold=0), strict=True):
-        same(links, narrow(text, threshold=0))
-    assert narrow.link([]) == []
+@pytest.mark.parametrize("first", TEXTS)
+def test_the_other_texts_change_nothing(linker, first):
+    for second in TEXTS:
+        _, links = linker.link([first, second], threshold=0)
+        same(links, linker(second, threshold=0))
 
 
 def test_a_stream_gives_the_same_links_text_by_text(linker):
-    texts = [f"Paris and River {n % 20}" for n in range(AT_ONCE + 3)]
+    texts = [f"Paris and River {n % 20}" for n in range(TEXTS_AT_ONCE + 3)]
     taken = []
     stream = linker.stream((taken.append(text) or text for text in texts), threshold=0)
     first = next(stream)
-    assert len(taken) == AT_ONCE  # no more is read than is needed
+    assert len(taken) == TEXTS_AT_ONCE  # no more is read than is needed
     for links, text in zip([first, *stream], texts, strict=True):
         same(links, linker(text, threshold=0))
 
 
+def test_eight_threads_get_the_links_that_one_gets(graph, model, own_cache):
+    texts = [f"{text} and River {n}" for n in range(3) for text in TEXTS]
+    expected = [Linker(graph, model)(text, threshold=0) for text in texts]
+    shared = Linker(graph, model)
+    with ThreadPoolExecutor(8) as pool:
+        links = list(pool.map(lambda text: shared(text, threshold=0), texts))
+    assert links == expected
+
+
 def test_one_text_in_place_of_many_is_refused(linker):
-    with pytest.raises(BadInput, match=r"pass \[text\]"):
+    with pytest.raises(BadInput, match=r"^one text was given for a list of texts; pass \[text\]$"):
         linker.link("Paris")
+
+
+# Opening
+
+
+def test_a_linker_opens_without_encoding_entities(graph, model, own_cache, monkeypatch):
+    encoded, encode = [], Encoder.encode
+
+    def noted(self, texts, **options):
+        encoded.extend(texts)
+        return encode(self, texts, **options)
+
+    monkeypatch.setattr(Encoder, "encode", noted)
+    linker = Linker(graph, model)
+    assert encoded == []
+    linker("Paris and Texas")
+    assert len(encoded) == 4  # the candidates
+    linker("Texas and Paris")
+    assert len(encoded) == 4
 
 
 def test_a_graph_without_entities_has_no_links(nothing, model):
@@ -192,50 +333,6 @@ def test_an_entity_without_a_label_is_known_by_its_id(by_name):
     assert (link.entity.id, link.entity.label) == ("nameless", "nameless")
 
 
-def test_an_invented_entity_links_at_once_and_no_more_when_removed(by_name):
-    assert not any(s.prior for link in by_name("Zorblax", threshold=0) for s in link.candidates)
-    by_name.add([NEW])
-    [link] = by_name("Zorblax", threshold=0)
-    assert (link.entity.id, link.entity.label, link.candidates[0].prior) == ("x", "Zorblax", 1)
-    by_name.remove(["x"])
-    for link in by_name("Zorblax", threshold=0):
-        assert "x" not in {scored.entity.id for scored in link.candidates}
-
-
-def test_a_removed_entity_of_the_graph_is_nowhere(by_name):
-    by_name.remove(["fr-paris"])
-    [link] = by_name("Paris", threshold=0)
-    assert {s.entity.id for s in link.candidates if s.prior} == {"tx-paris", "myth"}
-    assert "fr-paris" not in {s.entity.id for s in link.candidates}
-
-
-def test_the_last_entity_may_go(model, tmp_path):
-    linker = Linker(build(tmp_path / "one", [], [{"id": "a", "label": "Alone"}], None), model)
-    assert [link.entity.id for link in linker("Alone", threshold=0)] == ["a"]
-    linker.remove(["a"])
-    assert linker("Alone", threshold=0) == []
-
-
-def test_a_saved_graph_links_what_was_added(by_name, tmp_path, encoder_folder):
-    by_name.add([NEW, NEW | {"id": "y", "label": "Quux"}])
-    by_name.remove(["y", "euro"])
-    saved = by_name.save(tmp_path / "new")
-    assert saved.folder == tmp_path / "new"
-    again = Linker(Graph.open(tmp_path / "new"), link_model(encoder_folder, names_decide=True))
-    [link] = again("Zorblax", threshold=0)
-    assert link.entity.id == "x"
-    for link in again("euro, Quux", threshold=0):
-        assert not {"euro", "y"} & {scored.entity.id for scored in link.candidates}
-
-
-def test_the_graph_itself_is_not_touched(by_name, graph):
-    by_name.add([NEW])
-    by_name.remove(["euro"])
-    assert Graph.open(graph.folder).numbers_of(["x", "euro"]).tolist() == [
-        -1, graph.numbers_of(["euro"])[0],
-    ]  # fmt: skip
-
-
 def test_a_linker_opens_a_folder_as_it_takes_a_model(graph, encoder_folder, tmp_path):
     model = link_model(encoder_folder, threshold=0.25)
     model.save_pretrained(tmp_path / "linker")
@@ -246,6 +343,56 @@ def test_a_linker_opens_a_folder_as_it_takes_a_model(graph, encoder_folder, tmp_
         same(opened(text), Linker(graph, model)(text))
 
 
-def test_a_folder_that_is_no_linker_is_told_of(graph, tmp_path):
-    with pytest.raises(NotFound, match="no link model at"):
+def test_a_folder_that_is_no_linker_is_named(graph, tmp_path):
+    with pytest.raises(NotFound, match=r"^no link model at .*nowhere; give the folder"):
         Linker(graph, tmp_path / "nowhere")
+
+
+# Change
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_added_entities_link_at_once_and_removed_ones_never(by_name, own_cache, indexed):
+    if indexed:
+        by_name.build_index()
+    before = by_name("Zorblax", threshold=0)
+    assert not any(candidate.prior for link in before for candidate in link.candidates)
+    by_name.add([NEW])
+    [link] = by_name("Zorblax", threshold=0)
+    assert (link.entity.id, link.entity.label, link.candidates[0].prior) == ("x", "Zorblax", 1)
+    by_name.remove(["x", "fr-paris"])
+    links = by_name("Zorblax in Paris", threshold=0) + by_name("Zorblax", mentions=[(0, 7)])
+    candidates = {candidate.entity.id for link in links for candidate in link.candidates}
+    assert not {"x", "fr-paris"} & candidates
+    assert {"tx-paris", "myth"} <= candidates
+
+
+def test_the_last_entity_may_go(model, tmp_path):
+    linker = Linker(build(tmp_path / "one", [], [{"id": "a", "label": "Alone"}], None), model)
+    assert ids(linker("Alone", threshold=0)) == ["a"]
+    linker.remove(["a"])
+    assert linker("Alone", threshold=0) == []
+
+
+def test_a_saved_graph_links_what_was_added(by_name, tmp_path, encoder_folder):
+    by_name.add([NEW, NEW | {"id": "y", "label": "Quux"}])
+    by_name.remove(["y", "euro"])
+    saved = by_name.save(tmp_path / "new")
+    assert saved.folder == tmp_path / "new"
+    again = Linker(Graph.open(tmp_path / "new"), link_model(encoder_folder, names_decide=True))
+    assert ids(again("Zorblax", threshold=0)) == ["x"]
+    assert again("euro, Quux", threshold=0) == []
+
+
+def test_the_graph_itself_is_not_touched(by_name, graph):
+    by_name.add([NEW])
+    by_name.remove(["euro"])
+    [euro] = graph.numbers_of(["euro"])
+    assert Graph.open(graph.folder).numbers_of(["x", "euro"]).tolist() == [-1, euro]
+    assert by_name.graph is graph
+
+
+def test_links_of_a_text_are_in_order(linker):
+    links = linker("Texas, Berlin, Paris, York and Zürich", threshold=0)
+    assert len(links) == 5
+    assert all(one.end <= other.start for one, other in pairwise(links))

@@ -1,4 +1,4 @@
-"""The link model: its formulas, and its way to disk and back."""
+"""The link model: what it reads, what training changes, and its way to disk and back."""
 
 import json
 
@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 import torch
 from tests.link.tiny import disturbed, link_model
-from torch.nn.functional import normalize
 
 from kgraft.errors import BadInput, KgraftError, NotFound
-from kgraft.link.model import FEATURES, SCORES, WEIGHTS, LinkConfig, LinkModel, pair_scores
+from kgraft.link.features import FEATURES
+from kgraft.link.model import (
+    CONFIG,
+    FORMAT,
+    HEAD_FEATURES,
+    WEIGHTS,
+    LinkConfig,
+    LinkModel,
+)
 
 TEXTS = ["Paris is in Texas.", "who rules 東京?", ""]
 
@@ -17,12 +24,11 @@ TEXTS = ["Paris is in Texas.", "who rules 東京?", ""]
 @pytest.fixture(scope="module")
 def trained(encoder_folder):
     """A model whose every part is changed."""
-    model = disturbed(link_model(encoder_folder, hidden=16, threshold=0.35))
+    model = link_model(encoder_folder, threshold=0.45, longest=7)
     draw = torch.Generator().manual_seed(8)
     for parameter in model.parameters():
-        if parameter.requires_grad:
-            parameter.data.add_(torch.randn(parameter.shape, generator=draw) * 0.05)
-    return model
+        parameter.data.add_(torch.randn(parameter.shape, generator=draw) * 0.05)
+    return disturbed(model)
 
 
 @pytest.fixture(scope="module")
@@ -36,34 +42,12 @@ def read(model):
     return model.read(*windows.padded(np.arange(len(TEXTS))))
 
 
-def drawn(*shape, seed=0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+def same_output(one, other, **tolerance):
+    for expected, output in zip(one, other, strict=True):
+        torch.testing.assert_close(output, expected, **tolerance)
 
 
-def test_a_model_comes_back_with_equal_outputs(trained, folder):
-    loaded = LinkModel.from_pretrained(folder)
-    assert not loaded.training
-    assert loaded.config.threshold == 0.35
-    assert loaded.longest == trained.longest == 10
-    for found, expected in zip(read(loaded), read(trained), strict=True):
-        assert torch.equal(found, expected)
-    m, e, s = drawn(4, 48), drawn(4, 48, seed=1), drawn(4, SCORES, seed=2)
-    assert torch.equal(loaded.link_logits(m, e, s), trained.link_logits(m, e, s))
-
-
-def test_what_is_written_is_small_and_holds_no_encoder(trained, folder, encoder_folder):
-    small = sum(tensor.nbytes for tensor in trained.small_state().values())
-    assert {path.name for path in folder.iterdir()} == {"config.json", WEIGHTS}
-    assert (folder / WEIGHTS).stat().st_size < small + 8192
-    assert small < (encoder_folder / "model.safetensors").stat().st_size / 20
-    assert json.loads((folder / "config.json").read_text())["encoder"] == str(encoder_folder)
-
-
-def test_merging_keeps_the_outputs(trained, folder):
-    merged = LinkModel.from_pretrained(folder).merge()
-    for found, expected in zip(read(merged), read(trained), strict=True):
-        torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
-    assert not any(parameter.requires_grad for parameter in merged.parameters())
+# Reading
 
 
 def test_a_model_begins_with_the_vectors_of_its_encoder(model):
@@ -73,65 +57,87 @@ def test_a_model_begins_with_the_vectors_of_its_encoder(model):
     torch.testing.assert_close(model.read(ids, mask).vectors, batch.vectors * 3)
 
 
-def test_only_heads_and_small_changes_are_trained(encoder_folder):
-    model = link_model(encoder_folder)
-    trained = {name for name, p in model.named_parameters() if p.requires_grad}
-    assert {name for name in trained if name.startswith("host.")} == {
-        name for name in trained if name.endswith((".up", ".down"))
-    }
-    assert {name.partition(".")[0] for name in trained} == {
-        "host", "mark", "project", "weigh", "judge", "verdict",
-    }  # fmt: skip
-    assert all(p.is_contiguous() for p in model.small_state().values())
+def test_the_output_is_linear_in_what_the_encoder_sees(trained):
+    windows = trained.encoder.windows(TEXTS)
+    ids, mask = map(torch.from_numpy, windows.padded(np.arange(len(TEXTS))))
+    hidden = trained.encoder.read(ids, mask)
+    output = trained(ids, mask)
+    torch.testing.assert_close(output.marks, hidden @ trained.mark.weight.T + trained.mark.bias)
+    projected = hidden @ trained.project.weight.T + trained.project.bias
+    torch.testing.assert_close(output.vectors, projected)
 
 
 def test_the_entity_encoder_is_the_one_without_changes(model, trained):
-    assert model.entity_encoder == trained.entity_encoder
+    assert model.entity_encoder.identity == trained.entity_encoder.identity
+    assert trained.encoder.identity != trained.entity_encoder.identity
 
 
-def test_candidates_are_weighed_by_the_formula(trained):
-    """a(e) = x_e · y + w · f(e)."""
-    y, x, f = drawn(3, 48), drawn(3, 4, 48, seed=1), drawn(3, 4, len(FEATURES), seed=2)
-    logits = trained.candidate_logits(y, x, f)
-    for s in range(3):
-        for k in range(4):
-            expected = x[s, k] @ y[s] + trained.weigh.weight[0] @ f[s, k]
-            assert logits[s, k].item() == pytest.approx(expected.item(), abs=1e-4)
+def test_the_seed_decides_how_a_model_begins(encoder_folder):
+    states = [link_model(encoder_folder, seed=seed).small_state() for seed in (1, 1, 2)]
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+    assert not torch.equal(states[0]["head.hidden.weight"], states[2]["head.hidden.weight"])
 
 
-def test_links_are_judged_by_a_network_on_both_vectors_and_the_scores(trained):
-    m, e, scores = drawn(3, 48), normalize(drawn(3, 48, seed=1), dim=1), drawn(3, SCORES, seed=2)
-    logits = trained.link_logits(m, e, scores)
-    for p in range(3):
-        unit = m[p] / m[p].norm()
-        joint = torch.cat([unit, e[p], unit - e[p], 8 * unit * e[p], scores[p]])
-        hidden = trained.judge.weight @ joint + trained.judge.bias
-        hidden = hidden * 0.5 * (1 + torch.erf(hidden / 2**0.5))
-        expected = trained.verdict.weight[0] @ hidden + trained.verdict.bias[0]
-        assert logits[p].item() == pytest.approx(expected.item(), abs=1e-5)
+# Training
 
 
-def test_pair_scores_are_what_they_say():
-    span, y, x = drawn(2), drawn(2, 6, seed=1), normalize(drawn(2, 3, 6, seed=2), dim=-1)
-    f, logits = drawn(2, 3, len(FEATURES), seed=3), drawn(2, 3, seed=4)
-    scores = pair_scores(span, y, x, f, logits)
-    assert scores.shape == (2, 3, SCORES)
-    for s in range(2):
-        p = logits[s].exp() / logits[s].exp().sum()
-        for k in range(3):
-            dot = x[s, k] @ y[s]
-            expected = [
-                span[s] / 5,
-                dot / 10,
-                3 * dot / y[s].norm(),
-                p[k].log() / 3,
-                -(p * p.log()).sum(),
-                *f[s, k],
-            ]
-            assert scores[s, k].tolist() == pytest.approx([float(x) for x in expected], abs=1e-5)
+def test_only_heads_and_small_changes_are_trained(encoder_folder):
+    model = link_model(encoder_folder).prepare_training()
+    names = {name for name, p in model.named_parameters() if p.requires_grad}
+    of_host = {name for name in names if name.startswith("host.")}
+    assert of_host
+    assert of_host == {name for name in names if name.endswith((".up", ".down"))}
+    assert {name.partition(".")[0] for name in names} == {"host", "mark", "project", "head"}
 
 
-def test_a_folder_without_a_model_is_told_of(tmp_path):
+def test_a_prepared_model_reads_as_the_one_for_use(trained, folder):
+    prepared = LinkModel.from_pretrained(folder).prepare_training().eval()
+    same_output(read(trained), read(prepared), atol=1e-5, rtol=1e-4)
+
+
+def test_a_state_put_back_gives_the_same_model(trained, encoder_folder):
+    state = {name: tensor.clone() for name, tensor in trained.small_state().items()}
+    other = link_model(encoder_folder, seed=9)
+    other.load_small_state(state)
+    same_output(read(trained), read(other))
+    assert other.digest() == trained.digest()
+    prepared = link_model(encoder_folder, seed=9).prepare_training()
+    prepared.load_small_state(state)
+    assert prepared.digest() == trained.digest()
+
+
+def test_a_digest_names_the_weights_and_the_encoder(trained, model, narrow, encoder_folder):
+    assert link_model(encoder_folder).digest() == model.digest()
+    other = link_model(encoder_folder)
+    other.mark.bias.data[0] += 1e-3
+    assert len({model.digest(), other.digest(), trained.digest(), narrow.digest()}) == 4
+
+
+# To disk and back
+
+
+def test_a_model_comes_back_with_equal_outputs(trained, folder):
+    loaded = LinkModel.from_pretrained(folder)
+    assert not loaded.training
+    assert not any(parameter.requires_grad for parameter in loaded.parameters())
+    assert loaded.config == trained.config
+    assert (loaded.config.threshold, loaded.longest) == (0.45, 7)
+    same_output(read(trained), read(loaded), atol=0, rtol=0)
+    features = torch.randn(4, len(HEAD_FEATURES), generator=torch.Generator().manual_seed(1))
+    assert torch.equal(loaded.head(features), trained.head(features))
+
+
+def test_what_is_written_is_small_and_has_no_encoder(trained, folder, encoder_folder):
+    small = sum(tensor.nbytes for tensor in trained.small_state().values())
+    assert {path.name for path in folder.iterdir()} == {CONFIG, WEIGHTS}
+    assert (folder / WEIGHTS).stat().st_size < small + 8192
+    assert small < (encoder_folder / "model.safetensors").stat().st_size / 20
+    config = json.loads((folder / CONFIG).read_text())
+    assert (config["model_type"], config["format"]) == ("kgraft_link", FORMAT)
+    assert config["encoder"] == str(encoder_folder)
+
+
+def test_a_folder_without_a_model_is_named(tmp_path):
     with pytest.raises(NotFound) as error:
         LinkModel.from_pretrained(tmp_path / "nowhere")
     assert str(error.value) == (
@@ -139,15 +145,32 @@ def test_a_folder_without_a_model_is_told_of(tmp_path):
     )
 
 
-def broken(folder, tmp_path, name, content):
-    (tmp_path / "model").mkdir()
-    for path in folder.iterdir():
-        (tmp_path / "model" / path.name).write_bytes(path.read_bytes())
-    if content is None:
+@pytest.fixture
+def damaged(folder, tmp_path):
+    """Copy the model with one file changed: `damaged(name, content)`, None removes it."""
+
+    def damaged(name, content):
+        (tmp_path / "model").mkdir()
+        for path in folder.iterdir():
+            (tmp_path / "model" / path.name).write_bytes(path.read_bytes())
         (tmp_path / "model" / name).unlink()
-    else:
-        (tmp_path / "model" / name).write_bytes(content)
-    return tmp_path / "model"
+        if content is not None:
+            (tmp_path / "model" / name).write_bytes(content)
+        return tmp_path / "model"
+
+    return damaged
+
+
+def config_of(folder, **changes):
+    return json.dumps({**json.loads((folder / CONFIG).read_text()), **changes}).encode()
+
+
+def refused(folder, reason):
+    """The folder is refused in one line that names it."""
+    with pytest.raises(BadInput, match=rf"is not a link model \({reason}\)$") as error:
+        LinkModel.from_pretrained(folder)
+    assert error.value.file == str(folder)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -156,51 +179,56 @@ def broken(folder, tmp_path, name, content):
         (WEIGHTS, None),
         (WEIGHTS, b"half"),
         (WEIGHTS, b"\x10" + bytes(40)),
-        ("config.json", b"{"),
-        ("config.json", b"[]"),
-        ("config.json", b"{}"),
-        ("config.json", b'{"model_type": "kgraft_link", "hidden": "wide"}'),
-        ("config.json", b"\xff\xfe"),
+        (CONFIG, b"{"),
+        (CONFIG, b"[]"),
+        (CONFIG, b"{}"),
+        (CONFIG, b"\xff\xfe"),
+        (CONFIG, b'{"model_type": "kgraft_link"}'),
     ],
 )
-def test_a_damaged_folder_is_one_clear_line(folder, tmp_path, name, content):
-    damaged = broken(folder, tmp_path, name, content)
-    with pytest.raises(BadInput, match=r"is no link model \(.+\)$") as error:
-        LinkModel.from_pretrained(damaged)
-    assert error.value.file == str(damaged)
-    assert "\n" not in str(error.value)
+def test_a_damaged_file_is_one_clear_line(damaged, name, content):
+    refused(damaged(name, content), ".+")
 
 
-def test_a_foreign_folder_is_one_clear_line(encoder_folder):
-    with pytest.raises(BadInput, match=r"is no link model \(.*bert") as error:
-        LinkModel.from_pretrained(encoder_folder)
-    assert "\n" not in str(error.value)
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"model_type": "kgraft_joint"}, "its model_type is kgraft_joint"),
+        ({"format": 1}, f"its format is 1, this kgraft reads {FORMAT}"),
+        ({"format": None}, f"its format is None, this kgraft reads {FORMAT}"),
+        ({"features": list(FEATURES)}, "it weighs other features"),
+        ({"width": "wide"}, "its width is 'wide'"),
+        ({"longest": 0}, "its longest is 0"),
+        ({"threshold": None}, "its threshold is None"),
+        ({"encoder": 7}, "its encoder is 7"),
+    ],
+)
+def test_another_kind_format_or_features_are_refused(damaged, folder, changes, reason):
+    refused(damaged(CONFIG, config_of(folder, **changes)), reason)
 
 
-def test_a_model_whose_encoder_is_gone_says_so(folder, tmp_path):
-    config = json.loads((folder / "config.json").read_text())
-    config["encoder"] = str(tmp_path / "gone")
-    damaged = broken(folder, tmp_path, "config.json", json.dumps(config).encode())
+def test_a_foreign_folder_is_refused(encoder_folder):
+    refused(encoder_folder, "its model_type is bert")
+
+
+def test_a_model_whose_encoder_is_gone_says_so(damaged, folder, tmp_path):
+    gone = damaged(CONFIG, config_of(folder, encoder=str(tmp_path / "gone")))
     with pytest.raises(NotFound, match=r"no encoder at .*gone"):
-        LinkModel.from_pretrained(damaged)
+        LinkModel.from_pretrained(gone)
 
 
-def test_weights_of_another_width_are_refused(folder, tmp_path):
-    config = json.loads((folder / "config.json").read_text()) | {"hidden": 20}
-    damaged = broken(folder, tmp_path, "config.json", json.dumps(config).encode())
-    with pytest.raises(BadInput, match=r"lacks a fitting judge.weight; train it anew"):
-        LinkModel.from_pretrained(damaged)
+def test_weights_of_another_width_are_refused(damaged, folder):
+    other = damaged(CONFIG, config_of(folder, width=20))
+    with pytest.raises(BadInput, match=r"no fitting head.hidden.weight; train it again"):
+        LinkModel.from_pretrained(other)
 
 
-def test_changes_of_another_rank_are_refused(folder, tmp_path):
-    config = json.loads((folder / "config.json").read_text()) | {"rank": 3}
-    damaged = broken(folder, tmp_path, "config.json", json.dumps(config).encode())
+def test_changes_of_another_rank_cannot_be_trained_further(damaged, folder):
+    other = damaged(CONFIG, config_of(folder, rank=3))
     with pytest.raises(KgraftError, match="do not fit the encoder"):
-        LinkModel.from_pretrained(damaged)
+        LinkModel.from_pretrained(other).prepare_training()
 
 
-def test_a_config_keeps_what_it_is_given():
-    config = LinkConfig(encoder="some/encoder", rank=3, longest=5, hidden=7, threshold=0.4)
-    again = LinkConfig.from_dict(config.to_dict())
-    assert (again.encoder, again.rank, again.longest, again.hidden) == ("some/encoder", 3, 5, 7)
-    assert again.threshold == 0.4
+def test_a_config_has_the_features_that_its_head_weighs():
+    assert LinkConfig().features == HEAD_FEATURES
+    assert len(set(HEAD_FEATURES)) == len(HEAD_FEATURES)

@@ -31,8 +31,8 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def merged(encoder_folder):
-    return disturbed(link_model(encoder_folder)).merge()
+def loaded(encoder_folder):
+    return disturbed(link_model(encoder_folder))
 
 
 @pytest.fixture
@@ -47,26 +47,26 @@ def priced(exported, tmp_path):
     return priced
 
 
-def apart(found, expected, mask):
+def apart(values, expected, mask):
     """Return how far values are apart, in standard deviations of the expected ones."""
-    found, expected = found.numpy()[mask], expected.numpy()[mask]
-    return np.abs(found - expected).max() / expected.std()
+    values, expected = values.numpy()[mask], expected.numpy()[mask]
+    return np.abs(values - expected).max() / expected.std()
 
 
 @pytest.mark.parametrize("texts", [TEXTS, TEXTS[1:2], TEXTS[2:3], [" ".join(TEXTS * 5)]])
-def test_marks_and_vectors_are_nearly_those_of_the_model(exported, merged, texts):
-    reader = OnnxReader(exported / FILE, merged.longest)
-    windows = merged.encoder.windows(texts)
+def test_marks_and_vectors_are_nearly_those_of_the_model(exported, loaded, texts):
+    reader = OnnxReader(exported / FILE, loaded.longest)
+    windows = loaded.encoder.windows(texts)
     ids, mask = windows.padded(np.arange(len(windows)))
-    found, expected = reader.read(ids, mask), merged.read(ids, mask)
-    assert found.marks.shape == expected.marks.shape
-    assert apart(found.marks, expected.marks, mask) < 0.1
-    assert apart(found.vectors, expected.vectors, mask) < 0.1
+    output, expected = reader.read(ids, mask), loaded.read(ids, mask)
+    assert output.marks.shape == expected.marks.shape
+    assert apart(output.marks, expected.marks, mask) < 0.1
+    assert apart(output.vectors, expected.vectors, mask) < 0.1
 
 
-def test_the_exported_file_takes_a_byte_a_weight(exported, encoder_folder):
-    whole = (encoder_folder / "model.safetensors").stat().st_size
-    assert (exported / FILE).stat().st_size < whole / 2
+def test_the_exported_file_takes_one_byte_per_weight(exported, encoder_folder):
+    size = (encoder_folder / "model.safetensors").stat().st_size
+    assert (exported / FILE).stat().st_size < size / 2
     assert not list(exported.glob("*partial*"))
 
 
@@ -96,12 +96,14 @@ def test_a_form_that_is_better_than_the_model_is_used(priced):
     assert isinstance(fast_reader(priced(-0.1), 10), OnnxReader)
 
 
-@pytest.mark.parametrize("told", [None, "", "{", "[]", "{}", '{"cost": null}', '{"cost": "low"}'])
-def test_without_a_recorded_cost_it_is_left_alone(priced, told):
+@pytest.mark.parametrize(
+    "content", [None, "", "{", "[]", "{}", '{"cost": null}', '{"cost": "low"}']
+)
+def test_without_a_recorded_cost_it_is_left_alone(priced, content):
     folder = priced(0.0)
     (folder / COST).unlink()
-    if told is not None:
-        (folder / COST).write_text(told)
+    if content is not None:
+        (folder / COST).write_text(content)
     assert fast_reader(folder, 10) is None
 
 
@@ -119,7 +121,7 @@ def test_without_onnx_runtime_the_model_itself_is_used(priced, monkeypatch):
 def test_a_damaged_exported_file_is_one_clear_line(priced):
     folder = priced(0.0)
     (folder / FILE).write_bytes(b"half")
-    with pytest.raises(BadInput, match="is no exported link model") as error:
+    with pytest.raises(BadInput, match="is not an exported link model") as error:
         fast_reader(folder, 10)
     assert error.value.file == str(folder / FILE)
     assert "\n" not in str(error.value)

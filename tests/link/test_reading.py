@@ -1,24 +1,15 @@
-"""Reading proposes the spans worth a look, each once, and reads those that are given."""
+"""Reading looks at the spans it is given, and proposes others that are worth a search."""
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import few, link_model
+from tests.link.tiny import reading
 
-from kgraft.graph.names import Names
-from kgraft.link.reading import (
-    FEWEST,
-    FLOOR,
-    NAMED_FLOOR,
-    SHARE,
-    positions,
-    read_given,
-    read_spans,
-    word_edges,
-    word_spans,
-)
+from kgraft.graph.fold import WordTokens
+from kgraft.link.linking import word_edges
+from kgraft.link.reading import FEWEST, FLOOR, SHARE, SpanVectors, among, read_spans, word_spans
 from kgraft.text import Places
 
 LONG = "We went from Paris to New York City and on to Zürich, said the man of Texas. " * 4
@@ -26,134 +17,81 @@ WORDS = ["Paris", "New", "York", "City", "rules", "Zürich", "unbelievably", "�
 TEXTS = st.lists(
     st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join), min_size=1, max_size=4
 )
+NONE = Places(*np.zeros((3, 0), np.int64))
 
 
-@pytest.fixture(scope="module")
-def narrow(encoder_folder):
-    """A model that reads no more than 16 tokens at once."""
-    return link_model(encoder_folder, max_length=16, longest=4)
+def read(model, texts, places=NONE, *, propose=True):
+    windows = model.encoder.windows(texts)
+    edges = word_edges(windows, texts) if propose else None
+    return windows, *read_spans(model, windows, places, edges)
 
 
-def prepared(model, graph, texts):
-    return model.encoder.windows(texts), Names(graph).find(texts)
+def characters(windows, spans):
+    """Return (text, start, end) of spans."""
+    text = windows.text[spans.places.window]
+    start, end = windows.characters(*spans.places)
+    return list(zip(text.tolist(), start.tolist(), end.tolist(), strict=True))
 
 
-def all_at_words(windows, named, longest):
-    """Return the spans of tokens that begin and end at words, as positions."""
-    starts, ends = set(named.word_starts.tolist()), set(named.word_ends.tolist())
-    text = np.repeat(np.arange(len(windows.tokens.bounds) - 1), np.diff(windows.tokens.bounds))
-    shift = named.bounds[text] - windows.offsets.bounds[text]
-    begin, stop = windows.offsets.starts + shift, windows.offsets.ends + shift
-    return {
-        (int(begin[i]), int(stop[j]))
-        for i in range(len(text))
-        for j in range(i, min(i + longest, len(text)))
-        if text[i] == text[j] and int(begin[i]) in starts and int(stop[j]) in ends
-    }
+def all_at_words(model, texts):
+    """Return all spans of at most `longest` tokens that begin and end at words."""
+    spans = set()
+    for number, text in enumerate(texts):
+        windows, words = model.encoder.windows([text]), WordTokens.of(text)
+        begins, stops = windows.offsets.starts.tolist(), windows.offsets.ends.tolist()
+        for i, begin in enumerate(begins):
+            for stop in stops[i : i + model.longest]:
+                if begin in words.start and stop in words.end:
+                    spans.add((number, begin, stop))
+    return spans
 
 
-def spans_of(windows, named, spans):
-    start, end = positions(windows, named, spans.places)
-    return list(zip(start.tolist(), end.tolist(), strict=True))
-
-
-def opened(monkeypatch):
-    """Let no span be hopeless, and none be one too many."""
+def test_each_span_is_proposed_once_although_windows_overlap(narrow, monkeypatch):
     monkeypatch.setattr("kgraft.link.reading.FLOOR", -1e9)
     monkeypatch.setattr("kgraft.link.reading.FEWEST", 10**6)
-
-
-def test_each_span_is_proposed_once_although_windows_overlap(narrow, graph, monkeypatch):
-    opened(monkeypatch)
-    windows, named = prepared(narrow, graph, [LONG, "short", "", LONG[7:]])
+    texts = [LONG, "short", "", LONG[7:]]
+    windows, _, proposed = read(narrow, texts)
     assert len(windows) > 12
-    found = spans_of(windows, named, read_spans(narrow, windows, named))
-    assert found == sorted(set(found))
-    assert set(found) == all_at_words(windows, named, narrow.longest)
+    spans = characters(windows, proposed)
+    assert len(spans) == len(set(spans))
+    assert set(spans) == all_at_words(narrow, texts)
 
 
 @given(texts=TEXTS)
-@few
-def test_spans_begin_and_end_at_words_in_the_window_that_is_their_home(narrow, graph, texts):
-    windows, named = prepared(narrow, graph, texts)
-    spans = read_spans(narrow, windows, named)
-    found = spans_of(windows, named, spans)
-    assert found == sorted(set(found))
-    assert set(found) <= all_at_words(windows, named, narrow.longest)
-    assert (spans.places.last - spans.places.first <= narrow.longest).all()
-    start, end = positions(windows, named, spans.places)
-    again = windows.locate(*named.characters(start, end))
-    assert all(np.array_equal(*pair) for pair in zip(again, spans.places, strict=True))
+@reading
+def test_proposed_spans_are_likely_and_in_proportion_to_the_text(narrow, texts):
+    windows, _, proposed = read(narrow, texts)
+    assert set(characters(windows, proposed)) <= all_at_words(narrow, texts)
+    assert (proposed.places.last - proposed.places.first <= narrow.longest).all()
+    assert (proposed.logits > FLOOR - 1e-4).all()
+    counts = np.bincount(proposed.places.window, minlength=len(windows))
+    assert (counts <= np.maximum(FEWEST, SHARE * windows.lengths)).all()
 
 
-@given(texts=TEXTS)
-@few
-def test_what_is_proposed_is_above_its_floor(narrow, graph, texts):
-    windows, named = prepared(narrow, graph, texts)
-    spans = read_spans(narrow, windows, named)
-    row = named.rows(*positions(windows, named, spans.places))
-    floor = torch.from_numpy(np.where(row >= 0, NAMED_FLOOR, FLOOR))
-    assert (spans.logits > floor - 1e-4).all()
-    counts = np.bincount(spans.places.window[row < 0], minlength=1)
-    assert counts.max() <= max(FEWEST, SHARE * windows.lengths.max())
-
-
-def test_a_name_is_proposed_where_other_spans_are_not(narrow, graph, monkeypatch):
-    monkeypatch.setattr("kgraft.link.reading.FLOOR", 1e9)
-    text = "We went from Paris to New York City."
-    windows, named = prepared(narrow, graph, [text])
-    found = spans_of(windows, named, read_spans(narrow, windows, named))
-    assert [text[start:end] for start, end in found] == [
-        "Paris", "New York", "New York City", "York",
-    ]  # fmt: skip
-
-
-def test_some_spans_are_proposed_in_any_case(narrow, graph, monkeypatch):
-    """One that a window's share has no room for, one inside a word, and one that comes anyway."""
-    monkeypatch.setattr("kgraft.link.reading.FLOOR", 1e9)
-    windows, named = prepared(narrow, graph, [LONG])
-    wanted = [(LONG.index("from"), LONG.index(" to")), (LONG.index("Pa"), LONG.index("Pa") + 5)]
-    inside = LONG.index("rich,", 200)
-    wanted.append((inside, inside + 4))
-    always = windows.locate(*named.characters(*np.array(wanted).T))
-    always = Places(*(column[np.argsort(always.window)] for column in always))
-    found = spans_of(windows, named, read_spans(narrow, windows, named, always=always))
-    kept = spans_of(windows, named, read_given(narrow, windows, always))
-    assert set(kept) <= set(found)
-    assert len(found) == len(set(found))
-
-
-def test_what_is_read_does_not_depend_on_the_other_texts(narrow, graph):
-    texts = [LONG, "Who rules Texas?", "", "Zürich"]
-    windows, named = prepared(narrow, graph, texts)
-    together = read_spans(narrow, windows, named)
-    text = named.text_of(positions(windows, named, together.places)[0])
-    for number, one in enumerate(texts):
-        alone = read_spans(narrow, *prepared(narrow, graph, [one]))
-        here = together.take(np.flatnonzero(text == number))
-        assert here.places.first.tolist() == alone.places.first.tolist()
-        torch.testing.assert_close(here.logits, alone.logits, atol=1e-4, rtol=1e-4)
-        torch.testing.assert_close(here.vectors, alone.vectors, atol=1e-4, rtol=1e-4)
+def test_without_edges_nothing_is_proposed(narrow):
+    _, spans, proposed = read(narrow, [LONG], propose=False)
+    assert len(spans) == len(proposed) == 0
+    assert proposed.vectors.shape == (0, narrow.encoder.dimension)
 
 
 def naive_reading(model, windows, place):
     """Read one window alone and look at columns first to last."""
     window, first, last = place
-    read = model.read(*windows.padded(np.array([window])))
-    start, end, inside = read.marks[0].T
+    output = model.read(*windows.padded(np.array([window])))
+    start, end, inside = output.marks[0].T
     logit = start[first] + end[last - 1] + inside[first:last].sum()
-    return logit, read.vectors[0, first:last].mean(0)
+    return logit, output.vectors[0, first:last].mean(0)
 
 
 @given(asked=st.lists(st.tuples(st.integers(0, 300), st.integers(1, 30)), max_size=12))
-@few
-def test_given_spans_keep_their_order_and_are_read_by_the_formula(narrow, graph, asked):
-    windows, named = prepared(narrow, graph, [LONG])
+@reading
+def test_given_spans_keep_their_order_and_are_read_by_the_formula(narrow, asked):
+    windows = narrow.encoder.windows([LONG])
     start = np.array([begin for begin, _ in asked], np.int64)
     end = np.minimum(start + np.array([size for _, size in asked], np.int64), len(LONG))
-    places = windows.locate(*named.characters(start, end))
-    places = Places(*(column[places.window >= 0] for column in places))
-    spans = read_given(narrow, windows, places)
+    places = windows.locate(0, start, end)
+    places = places.take(places.window >= 0)
+    spans, _ = read_spans(narrow, windows, places)
     assert all(np.array_equal(*pair) for pair in zip(spans.places, places, strict=True))
     for row, place in enumerate(zip(*places, strict=True)):
         logit, vector = naive_reading(narrow, windows, place)
@@ -161,22 +99,28 @@ def test_given_spans_keep_their_order_and_are_read_by_the_formula(narrow, graph,
         torch.testing.assert_close(spans.vectors[row], vector, atol=1e-4, rtol=1e-4)
 
 
-def test_words_of_many_tokens_begin_and_end_once(model, graph):
-    text = "unbelievably, Zürich's 東京"
-    windows, named = prepared(model, graph, [text, "", "it's"])
-    tokens = windows.tokens
-    assert len(tokens.ids) > 12
-    begins, ends = word_edges(windows, named)
-    starts, stops = windows.offsets.starts, windows.offsets.ends
-    whole = text + "it's"
-    words = ["unbelievably", ",", "Zürich", "'", "s", "東", "京", "it", "'", "s"]
-    assert [whole[a:b] for a, b in zip(starts[begins], stops[ends], strict=True)] == words
+def test_what_is_read_does_not_depend_on_the_other_texts(narrow):
+    texts = [LONG, "Who rules Texas?", "", "Zürich"]
+    windows, _, together = read(narrow, texts)
+    by_span = dict(zip(characters(windows, together), range(len(together)), strict=True))
+    for number, text in enumerate(texts):
+        alone, _, spans = read(narrow, [text])
+        for row, (_, start, end) in enumerate(characters(alone, spans)):
+            other = by_span[number, start, end]
+            torch.testing.assert_close(
+                spans.vectors[row], together.vectors[other], atol=1e-4, rtol=1e-4
+            )
 
 
-def test_word_spans_are_the_columns_between_edges(model, graph):
-    windows, named = prepared(model, graph, ["unbelievably Paris", "Paris"])
-    begins, ends = word_edges(windows, named)
-    allowed = word_spans(windows, np.arange(2), begins, ends, 3)
+@pytest.mark.parametrize("texts", [[""], [" "], ["", "\n"]])
+def test_texts_that_say_nothing_have_no_spans(model, texts):
+    assert len(read(model, texts)[2]) == 0
+
+
+def test_word_spans_are_the_columns_between_edges(model):
+    texts = ["unbelievably Paris", "Paris"]
+    windows = model.encoder.windows(texts)
+    allowed = word_spans(windows, np.arange(2), *word_edges(windows, texts), 3)
     size = windows.lengths.max()
     assert allowed.shape == (2, size, 3)
     assert torch.nonzero(allowed[1]).tolist() == [[1, 0]]
@@ -185,6 +129,21 @@ def test_word_spans_are_the_columns_between_edges(model, graph):
     assert bool(allowed[0, 1].any()) == (pieces <= 3)
 
 
-@pytest.mark.parametrize("texts", [[""], [" "], ["", "\n"]])
-def test_texts_that_say_nothing_have_no_spans(model, graph, texts):
-    assert len(read_spans(model, *prepared(model, graph, texts))) == 0
+@given(st.lists(st.integers(0, 5), max_size=12), st.permutations(range(6)))
+@reading
+def test_spans_of_a_batch_are_those_in_its_windows(window, order):
+    window, batch = np.sort(np.array(window, np.int64)), np.array(order[:4])
+    row, span = among(window, batch)
+    pairs = [(r, s) for r, w in enumerate(batch) for s, own in enumerate(window) if own == w]
+    assert list(zip(row.tolist(), span.tolist(), strict=True)) == pairs
+
+
+def test_spans_are_taken_and_joined(narrow):
+    windows = narrow.encoder.windows([LONG])
+    places = windows.locate(0, np.array([0, 13, 22]), np.array([2, 18, 30]))
+    spans, _ = read_spans(narrow, windows, places)
+    parts = [spans.take(np.array(rows)) for rows in ([2], [0, 1])]
+    joined = SpanVectors.concat(parts)
+    assert torch.equal(joined.vectors, spans.vectors[[2, 0, 1]])
+    assert joined.places.first.tolist() == spans.places.first[[2, 0, 1]].tolist()
+    assert len(joined) == 3

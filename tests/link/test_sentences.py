@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import build, some
+from tests.link.tiny import build, quick
 
 from kgraft.errors import BadInput
-from kgraft.link.questions import PLACES, plural, questions
+from kgraft.link.questions import PLACES, plural
 from kgraft.link.sentences import graph_texts
 
 KINDS = ["Person", "University", "City", "country"]
@@ -14,9 +14,9 @@ KINDS = ["Person", "University", "City", "country"]
 
 def names(entity):
     """Return all that an entity may be called: its names, the last word, and the plural."""
-    said = {entity.label, *entity.aliases, entity.label.split()[-1], plural(entity.label)}
-    bare = {name.replace(".", "").replace(",", "") for name in said}
-    return {name.lower() for name in said | bare}
+    forms = {entity.label, *entity.aliases, entity.label.split()[-1], plural(entity.label)}
+    bare = {name.replace(".", "").replace(",", "") for name in forms}
+    return {name.lower() for name in forms | bare}
 
 
 def check(graph, made):
@@ -25,7 +25,7 @@ def check(graph, made):
 
 
 @given(seed=st.integers(0, 10**6))
-@some
+@quick
 def test_marks_are_names_of_their_entities(graph, seed):
     made = graph_texts(graph, 20, seed=seed)
     assert len(made) == 20
@@ -58,10 +58,10 @@ def test_facts_descriptions_aliases_and_small_letters_all_occur(graph):
     made = graph_texts(graph, 1000)
     surfaces = {made.texts[t][a:b] for t, a, b in zip(made.text, made.start, made.end, strict=True)}
     assert {"Paris", "paris", "Lone Star State"} <= surfaces
-    whole = "\n".join(made.texts)
+    joined = "\n".join(made.texts)
     for words in ("is the capital of", "city on the seine", "flows in", "what is the"):
-        assert words in whole.lower()
-    assert "capital_of" not in whole
+        assert words in joined.lower()
+    assert "capital_of" not in joined
 
 
 @pytest.fixture(scope="module")
@@ -90,23 +90,11 @@ def test_questions_fit_the_relation_and_mark_kinds(people):
         )
     }
     assert {("university", "University"), ("governor", "k"), ("berg", "u")} <= pairs
-    whole = "\n".join(made.texts).lower()
-    assert "where did ulla berg go to school?" in whole
-    assert "what universities did ulla berg attend?" in whole
-    assert "who is the president of oldport?" in whole  # no entity: the word stays, unmarked
-    assert not PLACES.search(whole)
-
-
-def test_every_question_speaks_of_head_or_tail():
-    for label, patterns in questions().items():
-        assert label == label.lower().replace("_", " ")
-        for pattern in patterns:
-            assert {"x", "y", "xy"} & set(PLACES.findall(pattern)), pattern
-            found = set(PLACES.findall(pattern))
-            assert "{" not in PLACES.sub("", pattern)
-            assert all(
-                p in {"x", "y", "xy", "c", "cs", "d", "ds", "n"} or p.startswith("=") for p in found
-            )
+    joined = "\n".join(made.texts).lower()
+    assert "where did ulla berg go to school?" in joined
+    assert "what universities did ulla berg attend?" in joined
+    assert "who runs oldport?" in joined
+    assert not PLACES.search(joined)
 
 
 def test_a_graph_without_triples_has_texts_too(tmp_path):

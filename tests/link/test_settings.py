@@ -8,15 +8,24 @@ from kgraft.link.settings import LinkSettings
 
 @pytest.mark.parametrize("name", ["rank", "epochs", "patience", "batch_tokens", "part"])
 def test_counts_below_1_are_refused(name):
-    with pytest.raises(BadInput, match=f"{name} is 0; give 1 or more"):
+    with pytest.raises(BadInput, match=f"^{name} is 0; give 1 or more$"):
         LinkSettings(**{name: 0})
 
 
-@pytest.mark.parametrize("rate", [0.0, -1.0, float("nan")])
-def test_a_rate_that_is_not_above_0_is_refused(rate):
-    with pytest.raises(BadInput, match=r"learning_rate is .*; give more than 0"):
-        LinkSettings(learning_rate=rate)
+@pytest.mark.parametrize("name", ["learning_rate", "head_rate"])
+@pytest.mark.parametrize("rate", [0.0, -1.0, 1.0, float("nan")])
+def test_rates_are_between_0_and_1(name, rate):
+    with pytest.raises(BadInput, match=f"^{name} is {rate}; give a number between 0 and 1$"):
+        LinkSettings(**{name: rate})
+
+
+@pytest.mark.parametrize("name", ["silence", "drop_gold"])
+@pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])
+def test_shares_are_below_1(name, share):
+    with pytest.raises(BadInput, match=f"^{name} is {share}; give 0 or more, below 1$"):
+        LinkSettings(**{name: share})
+    assert getattr(LinkSettings(**{name: 0.0}), name) == 0
 
 
 def test_what_is_none_stays_as_it_is():
-    assert LinkSettings(epochs=3).changed(epochs=None, seed=4) == LinkSettings(epochs=3, seed=4)
+    assert LinkSettings(epochs=3).replace(epochs=None, seed=4) == LinkSettings(epochs=3, seed=4)

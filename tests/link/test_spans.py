@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import some
+from tests.link.tiny import quick
 
 from kgraft.link.spans import allowed_spans, logits_at, span_logits, span_means
 
@@ -32,7 +32,7 @@ def columns(spans):
 
 
 @given(SHAPE)
-@some
+@quick
 def test_all_spans_have_the_log_odds_of_the_formula(shape):
     rows, length, longest, seed = shape
     marks = drawn(rows, length, 3, seed=seed)
@@ -47,7 +47,7 @@ def test_all_spans_have_the_log_odds_of_the_formula(shape):
 
 
 @given(SHAPE)
-@some
+@quick
 def test_spans_of_any_length_have_the_same_log_odds(shape):
     rows, length, _, seed = shape
     marks, spans = drawn(rows, length, 3, seed=seed), all_spans(rows, length)
@@ -56,7 +56,7 @@ def test_spans_of_any_length_have_the_same_log_odds(shape):
 
 
 @given(SHAPE)
-@some
+@quick
 def test_the_vector_of_a_span_is_the_mean_of_its_tokens(shape):
     rows, length, _, seed = shape
     vectors, spans = drawn(rows, length, 5, seed=seed), all_spans(rows, length)
@@ -65,7 +65,7 @@ def test_the_vector_of_a_span_is_the_mean_of_its_tokens(shape):
 
 
 @given(SHAPE)
-@some
+@quick
 def test_spans_are_allowed_where_both_their_ends_are(shape):
     rows, length, longest, seed = shape
     begins, ends = drawn(rows, length, seed=seed) > 0, drawn(rows, length, seed=seed + 1) > 0

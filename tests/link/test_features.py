@@ -1,0 +1,295 @@
+"""Features of mentions and candidates are those of a slow look at each of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.link.tiny import TRIPLES, build, mentions_of, nested_spans, quick
+
+from kgraft.graph.alias_build import Form
+from kgraft.graph.fold import WordTokens
+from kgraft.graph.matcher import NameMatcher
+from kgraft.graph.mentions import Match
+from kgraft.graph.words import english_words, ordinary_frequency
+from kgraft.link.features import (
+    FEATURES,
+    MENTION_FEATURES,
+    FeatureReader,
+    Habits,
+    Surface,
+    letter_cases,
+    nesting,
+)
+
+WORDS = [
+    "Paris",
+    "new",
+    "YORK",
+    "City",
+    "the",
+    "of",
+    "東京",
+    "Zürich",
+    "e",
+    "it's",
+    ".",
+    "?",
+    "NASA",
+]
+TEXTS = st.lists(
+    st.lists(st.sampled_from([*WORDS, "  ", "\u00ad"]), max_size=9).map(" ".join)
+    | st.sampled_from(["who rules Texas", "IN THE NEWS TODAY", "Is it", "", " "]),
+    min_size=1,
+    max_size=3,
+)
+SENTENCE_ENDS = set(".!?:•\"'-|")
+QUESTION_WORDS = [
+    "who", "whom", "whose", "what", "which", "when", "where", "why", "how",
+    "is", "are", "was", "were", "do", "does", "did", "can", "name",
+]  # fmt: skip
+
+
+@st.composite
+def texts_and_spans(draw):
+    """Texts, and rows of mentions that touch at least one word."""
+    texts = draw(TEXTS)
+    spans = set()
+    for text, content in enumerate(texts):
+        tokens = WordTokens.of(content)
+        for _ in range(draw(st.integers(0, 4)) if len(tokens.start) else 0):
+            first = draw(st.integers(0, len(tokens.start) - 1))
+            last = draw(st.integers(first, min(first + 3, len(tokens.start) - 1)))
+            start = max(int(tokens.start[first]) - draw(st.integers(0, 1)), 0)
+            end = min(int(tokens.end[last]) + draw(st.integers(0, 1)), len(content))
+            spans.add((text, start, end))
+    candidates = st.sampled_from([[], [(0, Match.NAME, 0.5)], [(0, Match.VARIANT, 0.5)]])
+    return texts, [(*span, draw(candidates)) for span in sorted(spans)]
+
+
+def touched(tokens, start, end):
+    """Return which tokens a span touches."""
+    edges = zip(tokens.start.tolist(), tokens.end.tolist(), strict=True)
+    return [row for row, (begin, stop) in enumerate(edges) if stop > start and begin < end]
+
+
+def naive_surface(texts, spans, names, span):
+    """Look at one mention with plain loops, in its own text only."""
+    index, start, end = span
+    text = texts[index]
+    tokens = WordTokens.of(text)
+    every = list(zip(tokens.start.tolist(), tokens.end.tolist(), tokens.words, strict=True))
+    inside = touched(tokens, start, end)
+    covered = {row for t, a, b in names if t == index for row in touched(tokens, a, b)}
+    before = every[inside[0] - 1] if inside[0] > 0 else None
+    after = every[inside[-1] + 1] if inside[-1] + 1 < len(every) else None
+    cases = [sum(map(case, text)) for case in (str.isupper, str.islower)]
+    capitals, smalls = (sum(map(case, text[start:end])) for case in (str.isupper, str.islower))
+    upper_text = cases[1] < 0.2 * cases[0] and cases[0] > 3
+    cased = not upper_text and cases[0] > 0 and cases[1] > 0
+    words = [every[row][2] for row in inside if any(map(str.isalnum, every[row][2]))]
+    frequencies = ordinary_frequency(words).tolist()
+    same = [texts[t][a:b].casefold() for t, a, b in spans if t == index]
+    asks = text[:12].casefold().split(" ")[0].split("'")[0] in QUESTION_WORDS
+    return {
+        "words": len(inside),
+        "lower": capitals == 0 and smalls > 0,
+        "upper": capitals > 1 and smalls == 0,
+        "capital": text[start].isupper() and smalls > 0,
+        "cased_text": cased,
+        "upper_text": upper_text,
+        "at_sentence_start": before is None or before[2] in SENTENCE_ENDS,
+        "rarest": min(frequencies, default=0),
+        "commonest": max(frequencies, default=0),
+        "after_capital": cased
+        and before is not None
+        and start - before[1] == 1
+        and text[before[0]].isupper(),
+        "before_capital": cased
+        and after is not None
+        and after[0] - end == 1
+        and text[after[0]].isupper(),
+        "in_question": (text.rstrip().endswith("?") or asks) and len(every) <= 30,
+        "text_words": len(every),
+        "covered_text": len(covered) / len(every),
+        "repeated": same.count(text[start:end].casefold()),
+    }
+
+
+@given(texts_and_spans())
+@quick
+def test_surfaces_are_those_of_a_look_at_each_mention_alone(given_rows):
+    texts, rows = given_rows
+    if not rows:
+        return
+    surface = Surface.of(texts, mentions_of(rows))
+    spans = [row[:3] for row in rows]
+    names = [row[:3] for row in rows if row[3] and row[3][0][1] <= Match.NAME]
+    for row, span in enumerate(spans):
+        naive = naive_surface(texts, spans, names, span)
+        seen = {name: getattr(surface, name)[row] for name in naive}
+        assert seen == pytest.approx(naive), (texts, span)
+
+
+def test_the_rarest_word_is_the_least_ordinary_one():
+    surface = Surface.of(["the xylophonist of Paris"], mentions_of([(0, 0, 24, [])]))
+    assert surface.rarest_word == ["xylophonist"]
+    assert surface.rarest[0] < 2 < 6 < surface.commonest[0]
+
+
+def test_neighbouring_words_are_of_the_same_text():
+    texts = ["We saw Paris", "Texas is big", "It is in Texas", "France is old"]
+    mentions = mentions_of([(1, 0, 5, []), (2, 9, 14, [])])
+    surface = Surface.of(texts, mentions)
+    assert not surface.after_capital[0]
+    assert not surface.before_capital[1]
+
+
+@given(nested_spans(), st.data())
+@quick
+def test_nesting_is_that_of_all_pairs(spans, data):
+    match = [data.draw(st.sampled_from([None, *Match])) for _ in spans]
+    rows = [(*s, [] if m is None else [(0, m, 0.5)]) for s, m in zip(spans, match, strict=True)]
+    inside, contains, overlaps = nesting(mentions_of(rows))
+
+    def holds(outer, inner):
+        return outer != inner and outer[1] <= inner[1] and inner[2] <= outer[2]
+
+    for row, span in enumerate(spans):
+        others = [
+            (o, m) for o, m in zip(spans, match, strict=True) if o[0] == span[0] and o != span
+        ]
+        crossing = [
+            o for o, _ in others
+            if o[1] < span[2] and span[1] < o[2] and not holds(o, span) and not holds(span, o)
+        ]  # fmt: skip
+        names = [o for o, m in others if m is not None and m <= Match.NAME]
+        assert inside[row] == any(holds(other, span) for other in names)
+        assert contains[row] == any(holds(span, other) for other, _ in others)
+        assert overlaps[row] == bool(crossing)
+
+
+def test_capitals_and_small_letters_of_all_scripts():
+    text = "aA1ßÄ東Ω.ж"
+    upper, lower = letter_cases(np.array([ord(c) for c in text]))
+    assert upper.tolist() == [c.isupper() for c in text]
+    assert lower.tolist() == [c.islower() for c in text]
+
+
+def test_habits_are_shares_of_ordinary_names(tmp_path):
+    names = ["heart disease", "water", "Gold", "Zorblax", "Texas"]
+    entities = [{"id": name, "label": name} for name in names]
+    habits = Habits.of(build(tmp_path / "habits", [], entities, None))
+    assert habits.ordinary == pytest.approx(3 / 5)
+    assert habits.lower == pytest.approx((2 + 1) / (3 + 2))
+    assert habits.case_matters == habits.lower
+
+
+def test_capitals_mean_something_where_hardly_any_name_is_an_ordinary_word():
+    assert Habits(0.0, lower=0.1, coverage=0).case_matters == 1
+    assert Habits(0.015, lower=0.1, coverage=0).case_matters == pytest.approx(0.5)
+    assert Habits(0.5, lower=0.1, coverage=0).case_matters == 0.1  # "Colitis": capitals are a habit
+
+
+def test_coverage_is_the_share_of_english_that_is_named_in_other_than_capitals(tmp_path):
+    entities = [{"id": name, "label": name} for name in ("of", "THE", "And", "of the")]
+    words, frequency = english_words()
+    occurrences = dict(zip(words, 10.0**frequency, strict=True))
+    expected = (occurrences["of"] + occurrences["and"]) / sum(occurrences.values())
+    habits = Habits.of(build(tmp_path / "covering", [], entities, None))
+    assert habits.coverage == pytest.approx(expected)
+
+
+def test_a_graph_without_entities_has_habits(nothing):
+    habits = Habits.of(nothing)
+    assert (habits.ordinary, habits.coverage) == (0, 0)
+    assert FeatureReader(nothing)([""], mentions_of([])).shape == (0, len(FEATURES))
+
+
+TEXT = "Paris pays Euro, not the lone star state or new york; 東京 and New York City."
+
+
+@pytest.fixture(scope="module")
+def features(graph):
+    """Mentions of a text, and their features by name."""
+    mentions = NameMatcher(graph).find([TEXT])
+    values = FeatureReader(graph)([TEXT], mentions)
+    return mentions, dict(zip(FEATURES, values.T, strict=True))
+
+
+def test_features_of_mentions_are_repeated_for_each_candidate(features, graph):
+    mentions, columns = features
+    surface = Surface.of([TEXT], mentions)
+    inside, contains, overlaps = nesting(mentions)
+    expected = {
+        "words": np.log(surface.words),
+        "letters": np.log(mentions.end - mentions.start) / 3,
+        "lower": surface.lower,
+        "capital": surface.capital,
+        "rarest word": surface.rarest / 5,
+        "commonest word": surface.commonest / 5,
+        "inside longer": inside,
+        "contains shorter": contains,
+        "overlaps": overlaps,
+        "text words": np.log(surface.text_words) / 5,
+        "covered text": surface.covered_text,
+        "repeated": np.log(surface.repeated),
+        "ambiguity": np.log(mentions.sizes) / 2,
+    }
+    for name, values in expected.items():
+        assert columns[name].tolist() == pytest.approx(
+            values[mentions.owner].astype(float).tolist()
+        ), name
+    coverage = Habits.of(graph).coverage
+    assert columns["covered English"] == pytest.approx(np.log10(coverage + 1e-4) / 3)
+
+
+def test_features_of_candidates_are_those_of_a_look_at_each(features, graph):
+    mentions, columns = features
+    habits = Habits.of(graph)
+    surface = Surface.of([TEXT], mentions)
+    assert len(mentions.entity) > len(mentions) > 4
+    for row in range(len(mentions.entity)):
+        mention = mentions.owner[row]
+        entity = graph.entity(int(mentions.entity[row]))
+        forms = int(mentions.forms[row])
+        lower, upper = bool(surface.lower[mention]), bool(surface.upper[mention])
+        cased = bool(surface.cased_text[mention])
+        only_upper = bool(forms & Form.UPPER) and not forms & (Form.LOWER | Form.MIXED)
+        expected = {
+            "log prior": np.log(mentions.prior[row]) / 3,
+            "first by prior": row == mentions.bounds[mention],
+            "variant": mentions.match[row] == Match.VARIANT,
+            "label": bool(forms & Form.LABEL),
+            "derived": bool(forms & Form.DERIVED),
+            "acronym in other case": only_upper and not upper,
+            "acronym": bool(forms & Form.UPPER) and upper,
+            "concept": (1 - habits.lower) * (bool(forms & Form.LOWER) and lower),
+            "mention in other case": habits.case_matters
+            * (not forms & Form.LOWER and lower and cased),
+            "log degree": np.log1p(sum(entity.id in (head, tail) for head, _, tail in TRIPLES)) / 5,
+            "described": bool(entity.description),
+        }
+        seen = {name: columns[name][row] for name in expected}
+        floats = {name: float(value) for name, value in expected.items()}
+        assert seen == pytest.approx(floats, abs=1e-6), entity.id
+
+
+def test_an_entity_that_was_added_has_no_triples_and_counts_as_described(graph):
+    mentions = mentions_of([(0, 0, 5, [(len(graph.entities) + 3, Match.NAME, 0.5)])])
+    [row] = FeatureReader(graph)(["Quuux"], mentions)
+    assert row[FEATURES.index("log degree")] == 0
+    assert row[FEATURES.index("described")] == 1
+
+
+def test_all_features_are_numbers_whatever_the_spans(graph):
+    """Spans that a user gives may begin or end between words."""
+    rows = [(0, 0, 1, []), (0, 0, 7, [(3, Match.NAME, 0.5)]), (0, 2, 6, []), (0, 6, 12, [])]
+    values = FeatureReader(graph)([" France and  "], mentions_of(rows))
+    assert values.shape == (1, len(FEATURES))
+    assert np.isfinite(values).all()
+    assert values[0, FEATURES.index("words")] == 0  # the logarithm of one
+
+
+def test_names_are_distinct():
+    assert len(set(FEATURES)) == len(FEATURES)
+    assert FEATURES[: len(MENTION_FEATURES)] == MENTION_FEATURES
