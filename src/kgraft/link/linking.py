@@ -104,7 +104,9 @@ def _with_definitions(mentions: Mentions, score: np.ndarray) -> np.ndarray:
     distinct, row = np.unique(key, return_inverse=True)
     best = np.zeros(len(distinct), score.dtype)
     np.maximum.at(best, row[~short], score[~short])
-    return np.where(short & (best[row] > 0), best[row], score)
+    score = np.where(short & (best[row] > 0), best[row], score)
+    total = np.bincount(mentions.owner, weights=score, minlength=len(mentions))
+    return score / np.maximum(total, 1)[mentions.owner]  # two entities may be likely elsewhere
 
 
 def find_mentions(
