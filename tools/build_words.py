@@ -25,6 +25,7 @@ from kgraft.graph.fold import key
 OUT = ROOT / "src" / "kgraft" / "data" / "words.tsv"
 ENGLISH, OTHERS = 40_000, 120  # words of English, and of each other language
 LEAST = 2.0  # Zipf frequency of a word that is worth a line
+FOREIGN = 2.0  # how much more frequent a word is in the language that it tells
 PRIOR = 4  # occurrences that WordNet's word for it is worth
 WORD = re.compile(r"[^\W\d_]+")
 
@@ -45,8 +46,12 @@ def main() -> None:
     for language in sorted(wordfreq.available_languages()):
         frequencies = wordfreq.get_frequency_dict(language)
         for word in wordfreq.top_n_list(language, OTHERS):
-            if WORD.fullmatch(word) and key(word) not in table:
-                table[key(word)] = wordfreq.freq_to_zipf(frequencies[word]), language
+            if not WORD.fullmatch(word):
+                continue
+            zipf = wordfreq.freq_to_zipf(frequencies[word])
+            english, _ = table.setdefault(key(word), (zipf, language))
+            if zipf >= english + FOREIGN:  # "de" and "la" are in English texts, but not English
+                table[key(word)] = english, language
     lines = [
         f"{word}\t{round(zipf * 10)}\t{language}"
         for word, (zipf, language) in sorted(table.items())

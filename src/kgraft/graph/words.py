@@ -52,7 +52,7 @@ def word_languages(words: Sequence[str]) -> tuple[int, int]:
     (1, 1)
     """
     frequencies, languages = _table()
-    folded = [key(word) for word in words]
+    folded = [word.lower() if word.isascii() else key(word) for word in words]
     listed = [word for word in folded if word in languages]
     english = sum(languages[w] == ENGLISH and frequencies[w] >= FUNCTION_WORD for w in listed)
     return english, sum(languages[word] != ENGLISH for word in listed)
