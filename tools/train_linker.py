@@ -32,6 +32,7 @@ from kgraft.text import Encoder
 SETTINGS = LinkSettings(epochs=1, part=3000)
 HEAD_EPOCHS = 3
 HEAD_TEXTS = 1200  # of each source that the link head learns from
+REPEATS = {"world": 4, "dbpedia": 2, **dict.fromkeys(texts.DOMAINS, 2)}  # of small sources
 PARTIAL = Unmarked()
 GRAPH_TEXTS = 3000
 
@@ -48,11 +49,10 @@ def main() -> None:
             losses = {name: round(value, 3) for name, value in epoch.losses.items()}
             print(epoch.number, f"{epoch.seconds / 60:.1f} min", losses, flush=True)
     model = LinkModel.from_pretrained(first)
-    examples = [
-        example
-        for source in training_sources(data, most=HEAD_TEXTS, made=False)
-        for example in collect_examples(model, source)
-    ]
+    examples = []
+    for source in training_sources(data, most=HEAD_TEXTS, made=False):
+        repeats = REPEATS.get(source.knowledge.graph.manifest.name, 1)
+        examples += collect_examples(model, source) * repeats
     print(f"{len(examples)} batches of examples for the link head", flush=True)
     fit_head(model, examples, epochs=HEAD_EPOCHS, seed=SETTINGS.seed)
     model.save_pretrained(out)

@@ -32,6 +32,17 @@ class Support:
         columns = [_gathered(pair, scores) for pair in (self.neighbour, self.longer_name)]
         return torch.stack([torch.log1p(columns[0]), columns[1].clamp_max(1)], dim=1)
 
+    def between(self, low: int, high: int) -> Support:
+        """Return which candidates of the rows low:high support each other, counted from low."""
+        return Support(*(_between(pair, low, high) for pair in (self.neighbour, self.longer_name)))
+
+
+def _between(
+    pair: tuple[np.ndarray, np.ndarray], low: int, high: int
+) -> tuple[np.ndarray, np.ndarray]:
+    inside = np.all([(rows >= low) & (rows < high) for rows in pair], axis=0)
+    return pair[0][inside] - low, pair[1][inside] - low
+
 
 def _gathered(pair: tuple[np.ndarray, np.ndarray], scores: Tensor) -> Tensor:
     supported, supporting = map(torch.from_numpy, pair)

@@ -21,7 +21,8 @@ from kgraft.link.reading import read_spans
 from kgraft.link.training_texts import TrainingTexts, training_spans
 from kgraft.training import stream
 
-TEXTS = 256  # read together; their mentions make one batch
+TEXTS = 256  # read together
+MENTIONS = 800  # of a batch
 WARM_UP = 0.1  # share of the steps in which the learning rate rises
 
 
@@ -39,7 +40,28 @@ class HeadExamples:
 def collect_examples(model: LinkModel, source: TrainingTexts) -> list[HeadExamples]:
     """Read annotated texts, and return the examples of part after part."""
     parts = np.array_split(np.arange(len(source.texts)), -(-len(source.texts) // TEXTS))
-    return [_read_part(model.eval(), source, part) for part in parts]
+    read = (_read_part(model.eval(), source, part) for part in parts)
+    return [batch for examples in read for batch in _cut(examples)]
+
+
+def _cut(examples: HeadExamples) -> list[HeadExamples]:
+    """Cut examples into batches of so many mentions."""
+    count, owner = len(examples.gold), examples.owner.numpy()
+    starts = np.arange(0, count, MENTIONS)
+    edges = np.searchsorted(owner, np.append(starts, count))
+    batches = []
+    for start, low, high in zip(starts.tolist(), edges[:-1], edges[1:], strict=True):
+        gold = examples.gold[start : start + MENTIONS]
+        batches.append(
+            HeadExamples(
+                examples.features[low:high],
+                examples.owner[low:high] - start,
+                torch.where(gold >= 0, gold - low, gold),
+                examples.weight[start : start + MENTIONS],
+                examples.support.between(int(low), int(high)),
+            )
+        )
+    return batches
 
 
 @torch.no_grad()

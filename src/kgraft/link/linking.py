@@ -27,6 +27,7 @@ from kgraft.text import Windows
 
 BY_NAME = 8  # candidates of a span that share its name, likeliest first
 BY_MEANING = 8  # candidates of a span that is not a name
+CATEGORY, FEWEST_HOLDERS = 0.02, 50  # share and number of names that hold a category's word
 DOCUMENT = 40  # words from which on the links of a text are made to fit each other
 Decoding = Literal["head", "elq"]
 
@@ -137,7 +138,22 @@ def find_mentions(
 def find_names(knowledge: Knowledge, texts: Sequence[str], *, exact: bool = False) -> Mentions:
     """Find the mentions of texts by name, with their likeliest candidates."""
     names = plausible_names(knowledge.matcher.find(texts, exact=exact), texts)
+    names = names.select(~category_words(knowledge, names, texts))
     return names.keep_candidates(names.rank < BY_NAME)
+
+
+def category_words(knowledge: Knowledge, mentions: Mentions, texts: Sequence[str]) -> np.ndarray:
+    """Return which mentions are a single word that a large share of all names hold.
+
+    Where every fiftieth name holds "disease" or "syndrome", the word alone tells a category.
+    """
+    aliases = knowledge.graph.aliases
+    spans = zip(mentions.text, mentions.start, mentions.end, strict=True)
+    words = [texts[text][start:end].casefold() for text, start, end in spans]
+    holders = aliases.count_holders(words)
+    by_name = np.zeros(len(mentions), bool)
+    by_name[mentions.owner[mentions.match >= Match.NAME]] = True
+    return by_name & (holders > max(FEWEST_HOLDERS, CATEGORY * len(aliases)))
 
 
 def plausible_names(mentions: Mentions, texts: Sequence[str]) -> Mentions:
