@@ -22,7 +22,7 @@ from kgraft.link.model import LinkModel
 from kgraft.link.shipped import load_model
 from kgraft.storage import sha256
 
-SETTINGS = LinkSettings(epochs=4, patience=2, learning_rate=3e-4)
+SETTINGS = LinkSettings(epochs=10, patience=3, learning_rate=3e-4)
 PROTOCOL = """
 Test questions of WebQSP against graphs/wikidata. Weak: the right entity and overlapping spans;
 strong: the same span. Mentions whose entity the graph lacks count as missed. zero_shot: the shipped

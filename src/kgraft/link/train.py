@@ -90,4 +90,5 @@ def new_model(encoder: str | None, settings: LinkSettings) -> LinkModel:
 
 
 def _identity(source: TrainingTexts) -> list[str]:
-    return [source.knowledge.graph.manifest.version, source.texts.digest()]
+    weights = f"{source.unmarked} {source.none_ratio} {source.teaches_mentions}"
+    return [source.knowledge.graph.manifest.version, source.texts.digest(), weights]

@@ -98,7 +98,7 @@ def training_spans(model: LinkModel, source: TrainingTexts, part: np.ndarray) ->
         features=features,
         gold=gold,
         weight=weight.astype(np.float32),
-        is_gold=meant > _NOT_ANNOTATED,
+        is_gold=meant > IGNORED,
         support=find_support(knowledge.graph, by_window),
         entity_row=entity_row,
         entity_vectors=knowledge.vectors(distinct),
