@@ -36,8 +36,7 @@ def entity_loss(
     row[owner[gold]] = torch.arange(len(gold))
     own = row[owner] >= 0
     dots_own, owner_own = dots[own], row[owner[own]]
-    highest = torch.maximum(others.amax(1), torch.full((len(gold),), -torch.inf))
-    highest = highest.scatter_reduce(0, owner_own, dots_own, "amax").detach()
+    highest = others.amax(1).scatter_reduce(0, owner_own, dots_own, "amax").detach()
     total = torch.exp(others - highest[:, None]).sum(1)
     total = total.index_add(0, owner_own, torch.exp(dots_own - highest[owner_own]))
     return (torch.log(total) + highest - dots[gold]).mean()

@@ -7,7 +7,7 @@ otherwise in the text ("titanic", "is"). What may be a mention that nobody marke
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from torch import Tensor
@@ -33,10 +33,9 @@ class Unmarked:
     common_word: float = 0.3  # in a text without capitals: an ordinary word
     concept: float = 0.15  # an ordinary thing, which annotators of names leave out
     proper: float = 0.03  # may well be a mention
-    span: float = 1.0  # any other span, for the mention head
 
 
-FULL = Unmarked(1.0, 1.0, 1.0, 1.0, 1.0)
+FULL = Unmarked(1.0, 1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ def training_spans(model: LinkModel, source: TrainingTexts, part: np.ndarray) ->
     if source.none_ratio is not None:
         weight = _balanced(weight, gold >= 0, source.none_ratio)
     distinct, entity_row = np.unique(mentions.entity, return_inverse=True)
-    by_window = Mentions(places.window, *_columns(mentions))
+    by_window = replace(mentions, text=places.window)
     return TrainingSpans(
         windows=windows,
         edges=word_edges(windows, data.texts),
@@ -107,19 +106,6 @@ def training_spans(model: LinkModel, source: TrainingTexts, part: np.ndarray) ->
 
 
 _NOT_ANNOTATED = -9
-
-
-def _columns(mentions: Mentions) -> tuple[np.ndarray, ...]:
-    return (
-        mentions.start,
-        mentions.end,
-        mentions.bounds,
-        mentions.entity,
-        mentions.prior,
-        mentions.match,
-        mentions.forms,
-        mentions.score,
-    )
 
 
 def _with_annotated(mentions: Mentions, data: Annotated) -> Mentions:
