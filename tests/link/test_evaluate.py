@@ -87,3 +87,15 @@ def test_the_best_threshold_is_the_one_with_the_best_f1():
     tried = [evaluate(mentions, gold, float(t))["weak_f1"] for t in THRESHOLDS]
     assert best["weak_f1"] == max(tried) == pytest.approx(0.8)
     assert 0.3 < best["threshold"] <= 0.6
+
+
+@pytest.mark.parametrize(("groups", "expected"), [(1, 0.9), (40, 0.6)])
+def test_few_mentions_move_the_threshold_only_as_far_as_they_can_tell(groups, expected):
+    rows, spans = [], []
+    for start in range(0, 40 * groups, 40):  # four sure, one less sure, two not found
+        places = [(0, start + 5 * place, start + 5 * place + 3, 1) for place in range(7)]
+        scores = [0.9, 0.9, 0.9, 0.9, 0.6]
+        spans += places
+        rows += [(*place, score, PROPER) for place, score in zip(places, scores, strict=False)]
+    near = best_threshold(scored(*rows), gold_of(*spans), partial=False, near=0.9)
+    assert near["threshold"] == pytest.approx(expected)

@@ -59,11 +59,25 @@ def proper_names(links: Mentions) -> np.ndarray:
 
 
 def best_threshold(
-    mentions: Mentions, gold: Annotated, *, partial: bool, watch: str = "weak_f1"
+    mentions: Mentions,
+    gold: Annotated,
+    *,
+    partial: bool,
+    watch: str = "weak_f1",
+    near: float | None = None,
 ) -> dict[str, float]:
-    """Return the figures at the threshold with the best F1, and that threshold."""
+    """Return the figures at the threshold with the best F1, and that threshold.
+
+    With `near`, it is the threshold nearest to that one whose F1 is within one standard error of
+    the best: a handful of mentions cannot tell thresholds apart.
+    """
     tried = [
         {**evaluate(mentions, gold, float(t), partial=partial), "threshold": float(t)}
         for t in THRESHOLDS
     ]
-    return max(tried, key=lambda values: (values[watch], values["strong_f1"]))
+    best = max(tried, key=lambda values: (values[watch], values["strong_f1"]))
+    if near is None:
+        return best
+    error = np.sqrt(best[watch] * (1 - best[watch]) / max(len(gold.text), 1))
+    as_good = [values for values in tried if values[watch] >= best[watch] - error]
+    return min(as_good, key=lambda values: (abs(values["threshold"] - near), -values[watch]))

@@ -136,7 +136,7 @@ class LinkTask:
         return self._steps_per_epoch[0] * self.settings.epochs
 
     def validate(self) -> dict[str, float]:
-        """Return the mean figures on the validation texts, at the threshold that suits each."""
+        """Return the mean figures on the validation texts, at a threshold that suits each."""
         if not self.valid:
             return {}
         self.model.eval()
@@ -144,7 +144,8 @@ class LinkTask:
         for source in self.valid:
             mentions = score_texts(self.model, source.knowledge, source.texts.texts)
             partial = not self.settings.fully_annotated
-            every.append(best_threshold(mentions, source.texts, partial=partial))
+            near = self.model.config.threshold
+            every.append(best_threshold(mentions, source.texts, partial=partial, near=near))
         return {name: float(np.mean([values[name] for values in every])) for name in every[0]}
 
     # The losses of a batch
