@@ -45,6 +45,14 @@ class _Table:
     indices: np.ndarray | None  # None: entities keep their indices
     hidden: np.ndarray
 
+    @classmethod
+    def of(cls, names: Sequence[str], entities: np.ndarray, counts: np.ndarray) -> _Table:
+        """Return the table of some names, of one entity each."""
+        column = pa.chunked_array([arrow_strings(list(names))])
+        rows = Names(column, np.arange(len(entities), dtype=np.int32), counts)
+        tables, seed = build_aliases(rows, np.zeros(len(entities), np.int64))
+        return cls(Aliases(tables, seed), entities, np.zeros(0, np.int64))
+
 
 class NameMatcher:
     """The names of a graph's entities, with those added since and without those removed.
@@ -58,6 +66,7 @@ class NameMatcher:
     def __init__(self, graph: Graph) -> None:
         self._tables = [_Table(graph.aliases, None, np.zeros(0, np.int64))]
         self._pins: _Table | None = None
+        self._learned: _Table | None = None
         self._removed = np.zeros(0, np.int64)
 
     def add(self, graph: Graph, entities: np.ndarray) -> None:
@@ -78,11 +87,15 @@ class NameMatcher:
 
     def pin(self, names: Mapping[str, int]) -> None:
         """Let names mean one entity each, whatever else they may mean."""
-        column = pa.chunked_array([arrow_strings(list(names))])
-        entity = np.array(list(names.values()), np.int64)
-        pinned = Names(column, np.arange(len(entity), dtype=np.int32), np.ones(len(entity), int))
-        tables, seed = build_aliases(pinned, np.zeros(len(entity), np.int64))
-        self._pins = _Table(Aliases(tables, seed), entity, np.zeros(0, np.int64))
+        entities = np.array(list(names.values()), np.int64)
+        self._pins = _Table.of(list(names), entities, np.ones(len(names), np.int64))
+
+    def learn(self, names: Sequence[str], entities: np.ndarray, counts: np.ndarray) -> None:
+        """Find entities by further names too, each seen so often to mean its entity.
+
+        It replaces what was learnt before.
+        """
+        self._learned = _Table.of(names, entities, counts) if len(names) else None
 
     def find(self, texts: Sequence[str], *, exact: bool = False) -> Mentions:
         """Find all names in texts at word boundaries, overlapping ones too.
@@ -91,12 +104,15 @@ class NameMatcher:
         """
         bounds = np.cumsum([0, *(len(text) + len(_SEPARATOR) for text in texts)])
         tokens = WordTokens.of(_SEPARATOR.join(texts))
-        parts = [_exact(table, tokens, Match.NAME) for table in self._tables]
+        tables = list(self._tables)
+        if self._learned is not None:
+            tables.append(replace(self._learned, hidden=self._removed))
+        parts = [_exact(table, tokens, Match.NAME) for table in tables]
         if not exact:
             names = _concatenate(parts)
-            parts += [_variants(table, tokens) for table in self._tables]
+            parts += [_variants(table, tokens) for table in tables]
             long = _in_long_texts(tokens, bounds)
-            parts += [_parts_of_names(table, tokens, names, long) for table in self._tables]
+            parts += [_parts_of_names(table, tokens, names, long) for table in tables]
         if self._pins is not None:
             pins = replace(self._pins, hidden=self._removed)
             parts.append(_exact(pins, tokens, Match.PINNED))

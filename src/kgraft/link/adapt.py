@@ -15,6 +15,7 @@ from typing import Any
 from kgraft.graph import Graph
 from kgraft.graph.annotated import Annotated, split_texts
 from kgraft.link.knowledge import Knowledge
+from kgraft.link.learned_names import names_in
 from kgraft.link.model import LinkModel
 from kgraft.link.sentences import graph_texts
 from kgraft.link.settings import LinkSettings
@@ -53,19 +54,22 @@ def adapt_linker(
 ) -> Iterator[Epoch]:
     """Train a linker further for a graph and write it to `out`, yielding on the way.
 
-    Without `texts` it learns from `count` sentences made of the graph's facts and descriptions.
+    What the texts call an entity is a name of it from then on. Without `texts` it learns from
+    `count` sentences made of the graph's facts and descriptions.
     Without `valid` a tenth of the texts is held out. `read_adaptation(out)` tells what it came to.
     """
     settings = settings or LinkSettings()
     every = graph_texts(graph, count, seed=settings.seed) if texts is None else texts
     learnt, held_out = (every, valid) if valid else split_texts(every, seed=settings.seed)
     knowledge = Knowledge(graph, model.entity_encoder)
+    knowledge.learn(model.names)
     unmarked = FULL if settings.fully_annotated else Unmarked()
     yield from train_linker(
         model,
         [TrainingTexts(knowledge, learnt, unmarked)],
         out,
         valid=[TrainingTexts(knowledge, held_out, unmarked)],
+        names=names_in(graph, learnt) if texts else (),
         settings=settings,
         overwrite=overwrite,
         progress=progress,

@@ -24,6 +24,7 @@ def export_linker(
     """Copy a model to a folder with its int8 form; return both F1 on annotated texts."""
     loaded = load_model(model)
     knowledge = Knowledge(graph, loaded.entity_encoder)
+    knowledge.learn(loaded.names)
     with new_folder(out, LINKER) as folder:
         shutil.copytree(model or SHIPPED, folder, dirs_exist_ok=True)
         export_model(loaded, folder)

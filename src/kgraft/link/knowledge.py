@@ -24,6 +24,7 @@ from kgraft.graph import Entity, Graph, build_graph
 from kgraft.graph.matcher import NameMatcher
 from kgraft.graph.readers.tables import TablesSource
 from kgraft.link.features import FeatureReader
+from kgraft.link.learned_names import LearnedName
 from kgraft.link.neighbours import NeighbourIndex
 from kgraft.progress import Progress
 from kgraft.text import Encoder
@@ -93,6 +94,14 @@ class Knowledge:
                 raise NotFound(f"no entity has the id {entity!r}")
         self.matcher.pin(dict(zip(names, indices.tolist(), strict=True)))
         self._pinned = dict(names)
+
+    def learn(self, names: Iterable[LearnedName]) -> None:
+        """Find entities by names that a linker learnt too; those of other graphs say nothing."""
+        every = list(names)
+        indices = self._indices([name.entity for name in every])
+        rows = np.flatnonzero(indices >= 0)
+        counts = np.array([name.times for name in every], np.int64)
+        self.matcher.learn([every[row].name for row in rows], indices[rows], counts[rows])
 
     def add(self, entities: Iterable[Mapping[str, Any]]) -> None:
         """Add entities, each a mapping with an id; of one that is there, what is given changes."""

@@ -106,6 +106,7 @@ class Linker:
         if not isinstance(model, LinkModel):
             self.reader = fast_reader(Path(model or SHIPPED), self.model.longest) or self.model
         self.knowledge = Knowledge(graph, self.model.entity_encoder)
+        self.knowledge.learn(self.model.names)
         self.options = options or LinkOptions(exact=exact)
         if pin:
             self.knowledge.pin(pin)

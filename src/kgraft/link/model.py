@@ -24,13 +24,14 @@ from torch import Tensor, nn
 from kgraft.errors import BadInput, NotFound
 from kgraft.link.features import FEATURES
 from kgraft.link.head import LinkHead
+from kgraft.link.learned_names import LearnedName, read_names, write_names
 from kgraft.storage import new_file
 from kgraft.text import Encoder
 from kgraft.text.adapters import adapt, adapter_state, load_adapters
 from kgraft.training.adam import under
 from kgraft.vectors.tensors import UNREADABLE, write_tensors
 
-WEIGHTS, CONFIG = "model.safetensors", "config.json"
+WEIGHTS, CONFIG, NAMES = "model.safetensors", "config.json", "names.jsonl"
 KIND = "kgraft_link"
 FORMAT = 2
 ENCODER_FEATURES = (
@@ -88,6 +89,7 @@ class LinkModel(nn.Module):
             self.project.bias.zero_()
             self.mark.bias.fill_(-0.5)
         self._changes: dict[str, Tensor] = {}
+        self.names: tuple[LearnedName, ...] = ()  # of entities, from annotated texts
 
     # Reading
 
@@ -154,6 +156,7 @@ class LinkModel(nn.Module):
         digest = hashlib.sha256(self.entity_encoder.identity.encode())
         for name, tensor in sorted(self.small_state().items()):
             digest.update(name.encode() + tensor.contiguous().numpy().tobytes())
+        digest.update(repr(self.names).encode() if self.names else b"")
         return digest.hexdigest()[:16]
 
     # To and from disk
@@ -167,6 +170,9 @@ class LinkModel(nn.Module):
         with new_file(path / CONFIG) as partial:
             config = {"model_type": KIND, **asdict(self.config)}
             partial.write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
+        if self.names:
+            with new_file(path / NAMES) as partial:
+                write_names(partial, self.names)
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Self:
@@ -179,11 +185,13 @@ class LinkModel(nn.Module):
         try:
             config = _read_config(path / CONFIG)
             state = load_file(path / WEIGHTS)
+            names = read_names(path / NAMES)
         except (*UNREADABLE, KeyError, TypeError) as error:
             reason = str(error).strip().partition("\n")[0]
             raise BadInput(f"is not a link model ({reason})", file=str(path)) from error
         model = cls(config)
         model.load_small_state(state)
+        model.names = names
         return model.requires_grad_(False).eval()
 
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from kgraft.errors import BadInput
+from kgraft.link.learned_names import LearnedName
 from kgraft.link.model import LinkConfig, LinkModel
 from kgraft.link.settings import LinkSettings
 from kgraft.link.task import LinkTask
@@ -29,6 +30,7 @@ def train_linker(
     out: Path,
     *,
     valid: Sequence[TrainingTexts] = (),
+    names: tuple[LearnedName, ...] = (),
     settings: LinkSettings | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -36,8 +38,9 @@ def train_linker(
     """Train on annotated texts and write the model to `out`, yielding after each part of them.
 
     The best state and the threshold are those with the best weak F1 on `valid`; where no state is
-    better there than the model was before, its weights are written as they were. Interrupted or
-    killed, the same call resumes at the last checkpoint.
+    better there than the model was before, its weights are written as they were. `names` are what
+    the texts call entities: the model finds them by these names too. Interrupted or killed, the
+    same call resumes at the last checkpoint.
     """
     settings = settings or LinkSettings()
     refuse_existing(out, LINKER, overwrite=overwrite)
@@ -52,6 +55,10 @@ def train_linker(
     task = LinkTask(model.prepare_training(seed=settings.seed), sources, valid, settings)
     initial = {name: tensor.clone() for name, tensor in model.small_state().items()}
     before = task.validate()
+    learnt_before = model.names
+    model.names = tuple(sorted({*model.names, *names}))
+    for source in (*sources, *valid):
+        source.knowledge.learn(model.names)
     schedule = Schedule(
         epochs=task.epochs,
         watch=WATCHED,
@@ -73,6 +80,7 @@ def train_linker(
     improved = not valid or after[WATCHED] >= before[WATCHED]
     if not improved:
         model.load_small_state(initial)
+        model.names = learnt_before
     kept = after if improved else before
     threshold = kept.get("threshold", model.config.threshold)
     model.config = replace(model.config, threshold=threshold)
