@@ -14,6 +14,7 @@ from kgraft.graph.variants import (
     LONGEST,
     VariantIndex,
     build_variants,
+    name_stems,
     stem,
     stem_hashes,
 )
@@ -45,8 +46,12 @@ def naive_find(names, words, barrier):
     return sorted(found)
 
 
+def variants(names):
+    return build_variants(*name_stems(pa.array(names, pa.string())), len(names))
+
+
 def find(names, words, barrier=None):
-    index = VariantIndex(build_variants(pa.array(names, pa.string()))["variants"])
+    index = VariantIndex(variants(names))
     blocked = [False] * len(words) if barrier is None else barrier
     columns = index.find(words, np.array(blocked, bool))
     return sorted(zip(*(column.tolist() for column in columns), strict=True))
@@ -116,7 +121,7 @@ def test_hashes_are_equal_where_stems_are(words):
 
 @given(NAMES)
 def test_the_table_has_the_names_in_order_of_their_keys(names):
-    table = build_variants(pa.array(names, pa.string()))["variants"].to_pydict()
+    table = variants(names).to_pydict()
     contents = [stems(name.split(" ")) for name in names]
     usable = [row for row, content in enumerate(contents) if 0 < content.total() <= LONGEST]
     assert sorted(table["alias"]) == usable
@@ -185,5 +190,5 @@ def test_a_phrase_may_have_two_words_without_a_stem_beyond_the_longest(between, 
 )
 def test_nothing_is_found_in_nothing(names, words):
     assert find(names, words) == []
-    index = VariantIndex(build_variants(pa.array(names, pa.string()))["variants"])
+    index = VariantIndex(variants(names))
     assert [len(column) for column in index.find(words, np.zeros(len(words), bool))] == [0, 0, 0]

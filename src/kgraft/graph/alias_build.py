@@ -8,6 +8,8 @@ words         hash, start     the aliases that hold a word are rows start[i] : s
 postings      alias           … this table
 name_forms    forms           how the name of each row of `candidates` is written, see `Form`
 variants      hash, alias     names by their stems, see `variants`
+rewordings    word, other     stems that may stand for each other, see `rewordings`
+reduced       hash, alias     names without one of their stems that may be left out
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ import pyarrow.compute as pc
 from kgraft.graph.columns import broken_codepoints, flat, narrow, numbers
 from kgraft.graph.fold import FoldedNames
 from kgraft.graph.hashing import HashIndex, distinct_hashes, hash_segments, multiplier
-from kgraft.graph.variants import build_variants
+from kgraft.graph.rewordings import build_rewordings
+from kgraft.graph.variants import build_variants, name_stems
 from kgraft.progress import Progress, Silent
 
 LONGER = np.uint32(1 << 31)  # set in `value` where some alias goes on behind this phrase
@@ -75,7 +78,12 @@ def build_aliases(
 
     progress.start("indexing names", None)
     phrases = distinct_hashes(lambda seed: _phrases(aliases, seed), lambda made: made.whole_hash)
-    tables |= _phrase_tables(phrases) | _word_tables(phrases) | build_variants(aliases)
+    tables |= _phrase_tables(phrases) | _word_tables(phrases)
+    name, stem = name_stems(aliases)
+    tables["variants"] = build_variants(name, stem, len(aliases))
+    bounds = numbers(tables["alias_bounds"]["start"])
+    owner = np.repeat(np.arange(len(aliases)), np.diff(bounds))
+    tables |= build_rewordings(name, stem, owner, numbers(tables["candidates"]["entity"]))
     return tables, phrases.seed
 
 

@@ -14,6 +14,7 @@ from kgraft.graph.alias_build import LONGER, lengthen
 from kgraft.graph.columns import arrow_numbers, codepoints, numbers
 from kgraft.graph.fold import HashedTokens, key
 from kgraft.graph.hashing import HashIndex, hash_segments
+from kgraft.graph.rewordings import RewordingIndex
 from kgraft.graph.variants import VariantIndex
 
 _ALIASES = 1000  # of those that fit a search, whose candidates are weighed against one another
@@ -58,6 +59,8 @@ class Aliases:
         self._weight = numbers(tables["candidates"]["weight"])
         self._forms = numbers(tables["name_forms"]["forms"])
         self.variants = VariantIndex(tables["variants"])
+        reduced = VariantIndex(tables["reduced"])
+        self.rewordings = RewordingIndex(self.variants, tables["rewordings"], reduced)
         self._value = numbers(tables["phrases"]["value"])
         self._phrases = HashIndex(
             numbers(tables["phrases"]["hash"]), numbers(tables["phrase_buckets"]["start"])

@@ -30,7 +30,8 @@ TABLES = (
     *("aliases", "alias_bounds", "candidates", "phrases", "phrase_buckets"),
     *("words", "word_buckets", "postings"),
 )
-SINCE_0_2 = ("name_forms", "variants")  # tables that older graphs lack: made when they are used
+# Tables that older graphs lack: made when they are used.
+SINCE_0_2 = ("name_forms", "variants", "rewordings", "reduced")
 _ROWS = 1 << 18  # rows of an Arrow batch
 
 

@@ -16,7 +16,7 @@ from kgraft.graph.columns import arrow_numbers, arrow_strings
 from kgraft.graph.fold import WordTokens
 from kgraft.graph.graph import Graph
 from kgraft.graph.mentions import Match, Mentions
-from kgraft.graph.partial_names import find_parts
+from kgraft.graph.partial_names import RARE, find_parts
 from kgraft.graph.words import ordinary_frequency
 
 BARRIERS = frozenset(".;:!?()[]{}|•。！？；：\uffff")  # no variant of a name runs across one
@@ -24,6 +24,8 @@ _SEPARATOR = "\uffff\n"  # between texts: a word that stands in no name, and end
 COMMON = 4.5  # Zipf frequency of a word that is no variant of another, but for its plural
 SHORT_TEXT = 16  # words of a text, such as a question, in which part of a name may stand for it
 SHORTEST = 5  # letters of a single word that is a variant of another
+MOST_LONGER = 3  # longer names that a single word may stand for
+BRACKETED = 8  # words in brackets that may stand within a name, the first bracket among them
 
 
 class _Rows(NamedTuple):
@@ -111,6 +113,7 @@ class NameMatcher:
         if not exact:
             names = _concatenate(parts)
             parts += [_variants(table, tokens) for table in tables]
+            parts += [_rewordings(table, tokens) for table in tables]
             long = _in_long_texts(tokens, bounds)
             parts += [_parts_of_names(table, tokens, names, long) for table in tables]
         if self._pins is not None:
@@ -139,13 +142,62 @@ def _exact(table: _Table, tokens: WordTokens, match: Match) -> _Rows:
     return _rows(table, matches.start, matches.end, matches.alias, match)
 
 
+def _barriers(words: Sequence[str]) -> np.ndarray:
+    return np.fromiter((word in BARRIERS for word in words), bool, len(words))
+
+
 def _variants(table: _Table, tokens: WordTokens) -> _Rows:
     """Return the rows of names that stand in the text inflected or reordered."""
-    barrier = np.fromiter((word in BARRIERS for word in tokens.words), bool, len(tokens.words))
-    first, last, alias = table.aliases.variants.find(tokens.words, barrier)
+    first, last, alias = table.aliases.variants.find(tokens.words, _barriers(tokens.words))
     kept = _plausible(table.aliases, tokens.words, first, last, alias)
     first, last, alias = first[kept], last[kept], alias[kept]
     return _rows(table, tokens.start[first], tokens.end[last - 1], alias, Match.VARIANT)
+
+
+def _rewordings(table: _Table, tokens: WordTokens) -> _Rows:
+    """Return the rows of names that stand in the text in other words, or around brackets.
+
+    A single word that stands for a longer name must be a rare one, and stand for few names.
+    """
+    words = tokens.words
+    first, last, alias = table.aliases.rewordings.find(words, _barriers(words))
+    rows = np.flatnonzero(last - first == 1)
+    single = [words[position] for position in first[rows].tolist()]
+    long = np.fromiter((len(word) >= SHORTEST for word in single), bool, len(single))
+    few = np.bincount(first[rows], minlength=len(words))[first[rows]] <= MOST_LONGER
+    kept = np.ones(len(first), bool)
+    kept[rows] = long & few & (ordinary_frequency(single) < RARE)
+    found = [(first[kept], last[kept], alias[kept]), _around_brackets(table, words)]
+    first, last, alias = (np.concatenate(column) for column in zip(*found, strict=True))
+    return _rows(table, tokens.start[first], tokens.end[last - 1], alias, Match.REWORDED)
+
+
+def _around_brackets(table: _Table, words: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find names that stand around brackets: "von Hippel-Lindau (VHL) disease".
+
+    Return first word, last word (exclusive) and alias.
+    """
+    outside = np.flatnonzero(~in_brackets(words))
+    if len(outside) == len(words):
+        return (np.zeros(0, np.int64),) * 3
+    rest = [words[position] for position in outside.tolist()]
+    first, last, alias = table.aliases.variants.find(rest, _barriers(rest))
+    begin, end = outside[first], outside[last - 1] + 1
+    around = end - begin > last - first
+    return begin[around], end[around], alias[around]
+
+
+def in_brackets(words: Sequence[str]) -> np.ndarray:
+    """Return which words are in a short pair of brackets, which themselves are too, (N,) bool."""
+    inside = np.zeros(len(words), bool)
+    opened = None
+    for position, word in enumerate(words):
+        if word in ("(", "["):
+            opened = position
+        elif word in (")", "]") and opened is not None:
+            inside[opened : position + 1] = position - opened <= BRACKETED
+            opened = None
+    return inside
 
 
 def _in_long_texts(tokens: WordTokens, bounds: np.ndarray) -> np.ndarray:

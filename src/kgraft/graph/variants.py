@@ -11,12 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import Stemmer
 
+from kgraft.graph.adjacency import expand
 from kgraft.graph.columns import arrow_strings, flat, list_rows, narrow, numbers
 from kgraft.graph.hashing import hash_strings
 
@@ -65,22 +67,59 @@ def stem_hashes(words: Sequence[str]) -> np.ndarray:
     return np.where([bool(s) for s in stems], hashes, np.uint64(0)).astype(np.uint64)
 
 
-def build_variants(names: pa.Array) -> dict[str, pa.Table]:
-    """Return the table from keys to the folded names that have them, `variants`: hash, alias."""
+def name_stems(names: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """Return the stems of folded names: the name that each belongs to, and its hash, (W,) each."""
     words = pc.split_pattern(flat(names), " ")
     row, word = list_rows(pa.chunked_array([words]))
     distinct = pc.dictionary_encode(flat(word))
     hashes = stem_hashes(distinct.dictionary.to_pylist())[numbers(distinct.indices)]
-    keys = np.zeros(len(names), np.uint64)
-    np.add.at(keys, row, hashes)
-    sizes = np.bincount(row, weights=hashes != 0, minlength=len(names))
+    stemmed = hashes != 0
+    return row[stemmed], hashes[stemmed]
+
+
+def build_variants(name: np.ndarray, stem: np.ndarray, names: int) -> pa.Table:
+    """Return the table from keys to the names that have them: hash, alias.
+
+    `name` and `stem` (W,) are the stems of all `names` names, see `name_stems`.
+    """
+    keys = np.zeros(names, np.uint64)
+    np.add.at(keys, name, stem)
+    sizes = np.bincount(name, minlength=names)
     usable = np.flatnonzero((sizes > 0) & (sizes <= LONGEST))
     order = usable[np.argsort(keys[usable], kind="stable")]
-    return {"variants": pa.table({"hash": keys[order], "alias": narrow(order)})}
+    return pa.table({"hash": keys[order], "alias": narrow(order)})
+
+
+class Phrases(NamedTuple):
+    """Phrases of a text: first and last word (exclusive), and the key, (P,) each."""
+
+    first: np.ndarray
+    last: np.ndarray
+    key: np.ndarray
+
+
+def phrases_of(hashes: np.ndarray, barrier: np.ndarray) -> Phrases:
+    """Return the phrases of a text that begin and end with a stem and hold no barrier.
+
+    `hashes` (N,) are those of its words, 0 where a word has no stem; `barrier` (N,) says which
+    words end a phrase, such as a full stop.
+    """
+    total = np.concatenate([[np.uint64(0)], np.cumsum(hashes, dtype=np.uint64)])
+    blocked = np.concatenate([[0], np.cumsum(barrier)])
+    content = np.flatnonzero(hashes != 0)
+    firsts, lasts = [], []
+    for length in range(1, LONGEST + 3):
+        first = content[content + length <= len(hashes)]
+        last = first + length
+        ends_well = (hashes[last - 1] != 0) & (blocked[last] == blocked[first])
+        firsts.append(first[ends_well])
+        lasts.append(last[ends_well])
+    first, last = np.concatenate(firsts), np.concatenate(lasts)
+    return Phrases(first, last, total[last] - total[first])
 
 
 class VariantIndex:
-    """The variants of a graph's names, memory-mapped."""
+    """Names by their keys, memory-mapped."""
 
     def __init__(self, table: pa.Table) -> None:
         self._keys, self._alias = numbers(table["hash"]), numbers(table["alias"])
@@ -92,27 +131,12 @@ class VariantIndex:
 
         No phrase contains a word that is a `barrier` (N,), such as a full stop.
         """
-        hashes = stem_hashes(words)
-        total = np.concatenate([[np.uint64(0)], np.cumsum(hashes, dtype=np.uint64)])
-        blocked = np.concatenate([[0], np.cumsum(barrier)])
-        content = np.flatnonzero(hashes != 0)
-        firsts, lasts, keys = [], [], []
-        for length in range(1, LONGEST + 3):
-            first = content[content + length <= len(hashes)]
-            last = first + length
-            ends_well = (hashes[last - 1] != 0) & (blocked[last] == blocked[first])
-            first, last = first[ends_well], last[ends_well]
-            firsts.append(first)
-            lasts.append(last)
-            keys.append(total[last] - total[first])
-        return self._lookup(*(np.concatenate(parts) for parts in (firsts, lasts, keys)))
+        return self.look_up(phrases_of(stem_hashes(words), barrier))
 
-    def _lookup(
-        self, first: np.ndarray, last: np.ndarray, key: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        low = np.searchsorted(self._keys, key, side="left")
-        count = np.searchsorted(self._keys, key, side="right") - low
-        phrase = np.repeat(np.arange(len(key)), count)
-        rank = np.arange(len(phrase)) - np.repeat(np.cumsum(count) - count, count)
-        alias = self._alias[low[phrase] + rank].astype(np.int64)
-        return first[phrase], last[phrase], alias
+    def look_up(self, phrases: Phrases) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return first word, last word (exclusive) and alias of every phrase with a known key."""
+        low = np.searchsorted(self._keys, phrases.key, side="left")
+        count = np.searchsorted(self._keys, phrases.key, side="right") - low
+        phrase, row = expand(low, low + count)
+        alias = self._alias[row].astype(np.int64)
+        return phrases.first[phrase], phrases.last[phrase], alias

@@ -1,8 +1,9 @@
 """Coherence: candidates of one text that support each other.
 
-Two candidates of different mentions support each other where a triple of the graph connects them,
-and a candidate is supported where a longer name of the same entity is in the text: "Obama" after
-"Barack Obama".
+Two candidates of different mentions support each other where a triple of the graph connects them. A
+candidate is supported where a longer name of the same entity is in the text, "Obama" after "Barack
+Obama", and it shares the fate of the same name elsewhere in the text: what is doubtful in one
+sentence may be clear in another.
 """
 
 from __future__ import annotations
@@ -20,31 +21,40 @@ from kgraft.graph.mentions import Mentions
 MOST_NEIGHBOURS = 4096  # of an entity that are looked at
 
 
+Pairs = tuple[np.ndarray, np.ndarray]
+
+
 @dataclass(frozen=True)
 class Support:
     """Which candidates support which: rows of candidates, (P,) each."""
 
-    neighbour: tuple[np.ndarray, np.ndarray]  # supported, supporting
-    longer_name: tuple[np.ndarray, np.ndarray]
+    neighbour: Pairs  # supported, supporting
+    longer_name: Pairs
+    same_name: Pairs
 
     def features(self, scores: Tensor) -> Tensor:
-        """Return what supports each candidate, given all scores (C,), as (C, 2)."""
-        columns = [_gathered(pair, scores) for pair in (self.neighbour, self.longer_name)]
-        return torch.stack([torch.log1p(columns[0]), columns[1].clamp_max(1)], dim=1)
+        """Return what supports each candidate, given all scores (C,), as (C, 3)."""
+        neighbours, longer, same = (_gathered(pairs, scores) for pairs in self.pairs)
+        count = _gathered(self.same_name, torch.ones_like(scores))
+        surer = torch.where(count > 0, same / count.clamp_min(1) - scores, 0.0)
+        return torch.stack([torch.log1p(neighbours), longer.clamp_max(1), surer], dim=1)
+
+    @property
+    def pairs(self) -> tuple[Pairs, Pairs, Pairs]:
+        """All kinds of support."""
+        return self.neighbour, self.longer_name, self.same_name
 
     def between(self, low: int, high: int) -> Support:
         """Return which candidates of the rows low:high support each other, counted from low."""
-        return Support(*(_between(pair, low, high) for pair in (self.neighbour, self.longer_name)))
+        return Support(*(_between(pairs, low, high) for pairs in self.pairs))
 
 
-def _between(
-    pair: tuple[np.ndarray, np.ndarray], low: int, high: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _between(pair: Pairs, low: int, high: int) -> Pairs:
     inside = np.all([(rows >= low) & (rows < high) for rows in pair], axis=0)
     return pair[0][inside] - low, pair[1][inside] - low
 
 
-def _gathered(pair: tuple[np.ndarray, np.ndarray], scores: Tensor) -> Tensor:
+def _gathered(pair: Pairs, scores: Tensor) -> Tensor:
     supported, supporting = map(torch.from_numpy, pair)
     return torch.zeros_like(scores).index_add(0, supported, scores[supporting])
 
@@ -55,11 +65,11 @@ def find_support(graph: Graph, mentions: Mentions) -> Support:
     text = mentions.text[owner]
     return Support(
         _distinct_mentions(_connected(graph, mentions.entity, text), owner),
-        _longer_names(mentions, owner, text),
+        *_other_names(mentions, owner, text),
     )
 
 
-def _connected(graph: Graph, entity: np.ndarray, text: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _connected(graph: Graph, entity: np.ndarray, text: np.ndarray) -> Pairs:
     """Return the pairs of candidates of one text whose entities share a triple."""
     order = np.lexsort((entity, text))
     text_entity = text[order] << np.int64(32) | entity[order]
@@ -81,24 +91,23 @@ def _connected(graph: Graph, entity: np.ndarray, text: np.ndarray) -> tuple[np.n
 
 def _expanded(
     one: np.ndarray, other: np.ndarray, first: np.ndarray, last: np.ndarray, order: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+) -> Pairs:
     """Return the pairs of rows for pairs of groups; group g has the rows order[first:last]."""
     pair, left = expand(first[one], last[one])
     inner, right = expand(first[other[pair]], last[other[pair]])
     return order[left[inner]], order[right]
 
 
-def _distinct_mentions(
-    pair: tuple[np.ndarray, np.ndarray], owner: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _distinct_mentions(pair: Pairs, owner: np.ndarray) -> Pairs:
     different = owner[pair[0]] != owner[pair[1]]
     return pair[0][different], pair[1][different]
 
 
-def _longer_names(
-    mentions: Mentions, owner: np.ndarray, text: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pairs of candidates of one entity in one text, the second by a longer name."""
+def _other_names(mentions: Mentions, owner: np.ndarray, text: np.ndarray) -> tuple[Pairs, Pairs]:
+    """Return the pairs of candidates of one entity in one text.
+
+    First those whose second one has a longer name, then those with names of one length.
+    """
     order = np.lexsort((mentions.entity, text))
     key = text[order] << np.int64(32) | mentions.entity[order]
     first = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
@@ -108,4 +117,5 @@ def _longer_names(
     row, other = _expanded(several, several, first, last, order)
     length = (mentions.end - mentions.start)[owner]
     longer = length[other] > length[row] + 1
-    return row[longer], other[longer]
+    same = (length[other] == length[row]) & (owner[other] != owner[row])
+    return (row[longer], other[longer]), (row[same], other[same])

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgraft.graph import Graph
+from kgraft.graph.abbreviations import find_definitions
 from kgraft.graph.alias_build import Form
 from kgraft.graph.columns import codepoints, numbers
 from kgraft.graph.fold import WordTokens
@@ -44,12 +45,14 @@ MENTION_FEATURES = (
     "generic",  # log of how many names of the graph share its rarest word
     "covered English",  # log of the share of general English that the graph's names cover
     "covered text",  # share of the words of the text that are in names
+    "defined otherwise",  # the text says what the abbreviation means, and it is no name
 )
 PAIR_FEATURES = (
     "log prior",
     "first by prior",
     "abbreviation",
     "variant",
+    "reworded",
     "partial",
     "neighbour",
     "label",  # the name is the entity's label
@@ -151,6 +154,7 @@ class FeatureReader:
             np.log1p(self.graph.aliases.count_holders(surface.rarest_word)) / 8,
             np.full(len(mentions), np.log10(self.habits.coverage + 1e-4) / 3),
             surface.covered_text,
+            surface.defined_otherwise,
         )
         return np.stack(columns, axis=1).astype(np.float32)
 
@@ -169,6 +173,7 @@ class FeatureReader:
             rank == 0,
             mentions.match == Match.ABBREVIATION,
             mentions.match == Match.VARIANT,
+            mentions.match == Match.REWORDED,
             mentions.match == Match.PARTIAL,
             mentions.match == Match.NEIGHBOUR,
             (forms & Form.LABEL) > 0,
@@ -219,6 +224,7 @@ class Surface:
     text_words: np.ndarray
     covered_text: np.ndarray
     repeated: np.ndarray
+    defined_otherwise: np.ndarray
 
     @classmethod
     def of(cls, texts: Sequence[str], mentions: Mentions) -> Surface:
@@ -241,7 +247,10 @@ class _SurfaceReader:
         self.tokens = WordTokens.of(self.joined)
         self.by_name = np.zeros(len(mentions), bool)
         named = mentions.sizes > 0
-        self.by_name[named] = mentions.match[mentions.best[named]] <= Match.NAME
+        kind = mentions.match[mentions.best[named]]
+        self.by_name[named] = kind <= Match.NAME
+        self.by_definition = np.zeros(len(mentions), bool)
+        self.by_definition[named] = kind == Match.ABBREVIATION
         self.start = mentions.start + self.bounds[self.text]
         self.end = mentions.end + self.bounds[self.text]
 
@@ -274,6 +283,7 @@ class _SurfaceReader:
             text_words=np.maximum(token_counts[self.text], 1),
             covered_text=self._covered(first, last)[self.text],
             repeated=self._repeated(),
+            defined_otherwise=self._defined_otherwise(),
         )
 
     def _text_cases(self) -> tuple[np.ndarray, np.ndarray]:
@@ -348,6 +358,16 @@ class _SurfaceReader:
         for key in keys:
             counts[key] = counts.get(key, 0) + 1
         return np.fromiter((counts[key] for key in keys), np.int64, len(keys))
+
+    def _defined_otherwise(self) -> np.ndarray:
+        """Return which mentions are abbreviations that the text defines, but not as a name."""
+        defined = [
+            {definition.short for definition in find_definitions(text)} if "(" in text else set()
+            for text in self.texts
+        ]
+        spans = zip(self.text.tolist(), self.start.tolist(), self.end.tolist(), strict=True)
+        short = [self.joined[start:end] in defined[text] for text, start, end in spans]
+        return np.array(short, bool) & ~self.by_definition
 
 
 _SENTENCE_ENDS = frozenset(".!?:•\"'-|")

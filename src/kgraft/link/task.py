@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from kgraft.graph.adjacency import expand
-from kgraft.link.coherence import Support
+from kgraft.link.coherence import Pairs, Support
 from kgraft.link.evaluate import best_threshold, score_texts
 from kgraft.link.head import link_loss, log_probabilities
 from kgraft.link.linking import encoder_features
@@ -257,16 +257,10 @@ def _local_rows(gold: np.ndarray, candidate: np.ndarray) -> np.ndarray:
 
 def _within(support: Support, candidate: np.ndarray) -> Support:
     """Return which candidates of a batch support each other, by their rows in the batch."""
-    return Support(*(_batch_pairs(pair, candidate) for pair in _pairs(support)))
+    return Support(*(_batch_pairs(pairs, candidate) for pairs in support.pairs))
 
 
-def _pairs(support: Support) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    return support.neighbour, support.longer_name
-
-
-def _batch_pairs(
-    pair: tuple[np.ndarray, np.ndarray], candidate: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _batch_pairs(pair: Pairs, candidate: np.ndarray) -> Pairs:
     if not len(pair[0]):
         return pair
     largest = max(int(candidate.max()), int(pair[0].max()), int(pair[1].max()))

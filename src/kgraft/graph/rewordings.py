@@ -1,0 +1,187 @@
+"""Rewordings: words that a graph uses for one another, learnt from its own names.
+
+Where one entity is called "Kidney Failure" and "Renal Failure", and others likewise, "kidney" and
+"renal" may stand for each other, and "renal papillary necrosis" is a rewording of "Kidney Papillary
+Necrosis". A word may also stand for nothing: "Lesch-Nyhan" for "Lesch-Nyhan Syndrome". Two words
+are exchangeable if names that differ in them alone mean the same entity often enough, and in a good
+share of all cases: "type 1" and "type 2" differ in thousands of names, and seldom mean the same.
+
+As in `variants`, the key of a phrase is the sum of the hashes of its stems, so that a word is
+exchanged by one subtraction and one addition. The hash of "no word" is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from kgraft.graph.adjacency import expand
+from kgraft.graph.columns import narrow, numbers
+from kgraft.graph.hashing import mix
+from kgraft.graph.variants import LONGEST, Phrases, VariantIndex, phrases_of, stem_hashes
+from kgraft.graph.words import FUNCTION_WORD, ordinary_frequency
+
+FEWEST = 3  # cases in which names that differ in two words alone mean the same entity
+RELIABLE = 0.4  # share of all cases in which names that differ in two words alone
+SAMPLED = 200_000  # entities from whose names the words are learnt
+LARGEST = 64  # names of one entity that differ in one word alone, at most
+NO_WORD = np.uint64(0)
+
+
+class _Holes(NamedTuple):
+    """Names with one of their words left out; the left-out word of a whole name is `NO_WORD`."""
+
+    rest: np.ndarray  # (H,) uint64, key of the name without the word
+    word: np.ndarray  # (H,) uint64
+    alias: np.ndarray  # (H,) int64
+
+    def take(self, rows: np.ndarray) -> _Holes:
+        return _Holes(self.rest[rows], self.word[rows], self.alias[rows])
+
+
+def build_rewordings(
+    name: np.ndarray, stem: np.ndarray, owner: np.ndarray, entity: np.ndarray
+) -> dict[str, pa.Table]:
+    """Return the tables of exchangeable words and of names without a word that may be left out.
+
+    `name` and `stem` (W,) are the stems of all names, see `name_stems`; `owner` and `entity` (C,)
+    the names and the entities that they may mean.
+    """
+    holes = _leave_out(name, stem)
+    pairs = _exchangeable(holes, owner, entity)
+    droppable = pairs[0, pairs[1] == NO_WORD]
+    pairs = pairs[:, (pairs != NO_WORD).all(0)]
+    without = np.isin(holes.word, droppable)
+    key, alias = holes.rest[without], holes.alias[without]
+    order = np.argsort(key, kind="stable")
+    return {
+        "rewordings": pa.table({"word": pairs[0], "other": pairs[1]}),
+        "reduced": pa.table({"hash": key[order], "alias": narrow(alias[order])}),
+    }
+
+
+def _leave_out(name: np.ndarray, stem: np.ndarray) -> _Holes:
+    """Return all names, not too long, whole and with each of their words left out."""
+    size = np.bincount(name)
+    key = np.zeros(len(size), np.uint64)
+    np.add.at(key, name, stem)
+    whole = np.flatnonzero((size > 0) & (size <= LONGEST))
+    inner = (size[name] > 1) & (size[name] <= LONGEST)
+    alias, word = name[inner], stem[inner]
+    return _Holes(
+        np.append(key[alias] - word, key[whole]),
+        np.append(word, np.zeros(len(whole), np.uint64)),
+        np.append(alias, whole),
+    )
+
+
+def _exchangeable(holes: _Holes, owner: np.ndarray, entity: np.ndarray) -> np.ndarray:
+    """Return the pairs of words that may stand for each other, (2, P), in order, both ways."""
+    pairs, same = _count_same(holes, owner, entity)
+    pairs, same = pairs[:, same >= FEWEST], same[same >= FEWEST]
+    pairs = pairs[:, same >= RELIABLE * _count_all(holes, pairs)]
+    both = np.hstack([pairs, pairs[::-1]])
+    return both[:, np.lexsort(both[::-1])]
+
+
+def _count_same(
+    holes: _Holes, owner: np.ndarray, entity: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pairs of words in which names of one entity differ, and in how many cases."""
+    step = max(1, -(-(int(entity.max(initial=0)) + 1) // SAMPLED))
+    sampled = entity % step == 0
+    owner, entity = owner[sampled], entity[sampled]
+    order = np.argsort(owner, kind="stable")
+    owner, entity = owner[order], entity[order]
+    low, high = (np.searchsorted(owner, holes.alias, side) for side in ("left", "right"))
+    row, candidate = expand(low, high)
+    named, rest, word = entity[candidate], holes.rest[row], holes.word[row]
+    rows = _distinct(word, rest, named)[0]
+    named, rest, word = named[rows], rest[rows], word[rows]
+    one, other = _pairs_within_groups(_differs(rest, named))
+    rest, one, other = rest[one], word[one], word[other]
+    rows = _distinct(rest, other, one)[0]  # names of several entities count once
+    one, other = one[rows], other[rows]
+    first, count = _distinct(other, one)
+    return np.stack([one[first], other[first]]), count
+
+
+def _differs(*columns: np.ndarray) -> np.ndarray:
+    """Return which rows of sorted columns differ from the one before."""
+    new = np.ones(len(columns[0]), bool)
+    new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return new
+
+
+def _distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first of each set of equal rows, sorted by the last column first, and its size."""
+    order = np.lexsort(columns)
+    new = np.flatnonzero(_differs(*(column[order] for column in columns)))
+    return order[new], np.diff(np.append(new, len(order)))
+
+
+def _pairs_within_groups(new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return all pairs of rows of one group, the first before the second.
+
+    `new` says which rows begin a group.
+    """
+    count = len(new)
+    last = np.append(np.flatnonzero(new), count)[np.cumsum(new)]
+    first = np.arange(count) + 1
+    return expand(first, np.minimum(last, first + LARGEST))
+
+
+def _count_all(holes: _Holes, pairs: np.ndarray) -> np.ndarray:
+    """Return in how many cases names differ in each pair of words alone, (P,)."""
+    cases = np.unique(mix(holes.rest) + holes.word)
+    order = np.argsort(holes.word, kind="stable")
+    word, rest = holes.word[order], holes.rest[order]
+    low, high = (np.searchsorted(word, pairs, side) for side in ("left", "right"))  # (2, P) each
+    rarer, column = (high - low).argmin(0), np.arange(pairs.shape[1])
+    pair, row = expand(low[rarer, column], high[rarer, column])
+    rest = rest[row]
+    rows = _distinct(rest, pair)[0]
+    pair, rest = pair[rows], rest[rows]
+    wanted = mix(rest) + pairs[1 - rarer, column][pair]
+    there = np.isin(wanted, cases)
+    return np.bincount(pair[there], minlength=pairs.shape[1])
+
+
+class RewordingIndex:
+    """The rewordings of a graph's names, memory-mapped."""
+
+    def __init__(self, variants: VariantIndex, rewordings: pa.Table, reduced: VariantIndex) -> None:
+        self._variants, self._reduced = variants, reduced
+        self._word, self._other = numbers(rewordings["word"]), numbers(rewordings["other"])
+
+    def find(
+        self, words: Sequence[str], barrier: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return first word, last word (exclusive) and alias of every phrase that is a rewording.
+
+        A phrase lacks one word of the name, or has several words, one of which is exchanged.
+        """
+        hashes = stem_hashes(words)
+        phrases = phrases_of(hashes, barrier)
+        found = [self._reduced.look_up(phrases), self._exchanged(words, hashes, phrases)]
+        first, last, alias = (np.concatenate(column) for column in zip(*found, strict=True))
+        return first, last, alias
+
+    def _exchanged(
+        self, words: Sequence[str], hashes: np.ndarray, phrases: Phrases
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Look up the phrases with one word exchanged."""
+        low, high = (np.searchsorted(self._word, hashes, side) for side in ("left", "right"))
+        high = np.where(ordinary_frequency(words) < FUNCTION_WORD, high, low)
+        partners = np.append(0, np.cumsum(high - low))
+        content = np.append(0, np.cumsum(hashes != NO_WORD))
+        several = content[phrases.last] - content[phrases.first] > 1
+        rows = np.flatnonzero(several & (partners[phrases.last] > partners[phrases.first]))
+        phrase, position = expand(phrases.first[rows], phrases.last[rows])
+        inner, pair = expand(low[position], high[position])
+        position, phrase = position[inner], rows[phrase[inner]]
+        key = phrases.key[phrase] - hashes[position] + self._other[pair]
+        return self._variants.look_up(Phrases(phrases.first[phrase], phrases.last[phrase], key))
