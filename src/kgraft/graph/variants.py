@@ -19,6 +19,7 @@ import Stemmer
 
 from kgraft.graph.columns import arrow_strings, flat, list_rows, narrow, numbers
 from kgraft.graph.hashing import hash_strings
+from kgraft.graph.word_cache import WordCache
 
 FUNCTION_WORDS = frozenset(
     ["a", "an", "and", "by", "due", "for", "from", "in", "of", "on", "or", "the", "to", "with"]
@@ -65,6 +66,9 @@ def stem_hashes(words: Sequence[str]) -> np.ndarray:
     return np.where([bool(s) for s in stems], hashes, np.uint64(0)).astype(np.uint64)
 
 
+_known_hashes = WordCache(lambda words: stem_hashes(words).tolist())
+
+
 def build_variants(names: pa.Array) -> dict[str, pa.Table]:
     """Return the table from keys to the folded names that have them, `variants`: hash, alias."""
     words = pc.split_pattern(flat(names), " ")
@@ -92,25 +96,25 @@ class VariantIndex:
 
         No phrase contains a word that is a `barrier` (N,), such as a full stop.
         """
-        hashes = stem_hashes(words)
+        hashes = np.array(_known_hashes(words), np.uint64)
         total = np.concatenate([[np.uint64(0)], np.cumsum(hashes, dtype=np.uint64)])
         blocked = np.concatenate([[0], np.cumsum(barrier)])
         content = np.flatnonzero(hashes != 0)
-        firsts, lasts, keys = [], [], []
-        for length in range(1, LONGEST + 3):
-            first = content[content + length <= len(hashes)]
-            last = first + length
-            ends_well = (hashes[last - 1] != 0) & (blocked[last] == blocked[first])
-            first, last = first[ends_well], last[ends_well]
-            firsts.append(first)
-            lasts.append(last)
-            keys.append(total[last] - total[first])
-        return self._lookup(*(np.concatenate(parts) for parts in (firsts, lasts, keys)))
+        lengths = np.arange(1, LONGEST + 3)[:, None]
+        last = np.minimum(content + lengths, len(hashes))  # (lengths, N)
+        ends_well = (hashes[last - 1] != 0) & (blocked[last] == blocked[content])
+        length, place = np.nonzero(ends_well & (last == content + lengths))
+        first, last = content[place], last[length, place]
+        return self._lookup(first, last, total[last] - total[first])
 
     def _lookup(
         self, first: np.ndarray, last: np.ndarray, key: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         low = np.searchsorted(self._keys, key, side="left")
+        if not len(self._keys):
+            return first[:0], last[:0], low[:0]
+        known = self._keys[np.minimum(low, len(self._keys) - 1)] == key
+        first, last, key, low = first[known], last[known], key[known], low[known]
         count = np.searchsorted(self._keys, key, side="right") - low
         phrase = np.repeat(np.arange(len(key)), count)
         rank = np.arange(len(phrase)) - np.repeat(np.cumsum(count) - count, count)

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from kgraft.graph.alias_build import Form
-from kgraft.graph.fold import WordTokens
 from kgraft.graph.mentions import Match, Mentions
+from kgraft.graph.tokenised import SEPARATOR, TokenisedTexts
 from kgraft.graph.words import ordinary_frequency
 from kgraft.link.coherence import find_support
 from kgraft.link.head import log_probabilities
@@ -62,9 +62,7 @@ def score_mentions(
     options: LinkOptions | None = None,
 ) -> Mentions:
     """Find and score the mentions of texts; the scores of a mention and of "none" sum to 1."""
-    options = options or LinkOptions()
-    if not len(texts):
-        texts = [""]
+    options, texts = options or LinkOptions(), TokenisedTexts.of(texts if len(texts) else [""])
     mentions, spans = find_mentions(model, knowledge, texts, reader=reader, options=options)
     return score_readings(model, knowledge, texts, mentions, spans, options)
 
@@ -119,7 +117,7 @@ def find_mentions(
     options: LinkOptions | None = None,
 ) -> tuple[Mentions, SpanVectors]:
     """Find the mentions of texts with their candidates, and what the model sees at each."""
-    options = options or LinkOptions()
+    options, texts = options or LinkOptions(), TokenisedTexts.of(texts)
     names = find_names(knowledge, texts, exact=options.exact)
     windows = model.encoder.windows(texts)
     places = windows.locate(names.text, names.start, names.end)
@@ -137,6 +135,7 @@ def find_mentions(
 
 def find_names(knowledge: Knowledge, texts: Sequence[str], *, exact: bool = False) -> Mentions:
     """Find the mentions of texts by name, with their likeliest candidates."""
+    texts = TokenisedTexts.of(texts)
     names = plausible_names(knowledge.matcher.find(texts, exact=exact), texts)
     names = names.select(~category_words(knowledge, names, texts))
     return names.keep_candidates(names.rank < BY_NAME)
@@ -176,11 +175,20 @@ def plausible_names(mentions: Mentions, texts: Sequence[str]) -> Mentions:
 
 def word_edges(windows: Windows, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return which tokens begin a word, and which end one: (T,) bool each."""
-    words = WordTokens.of("\n".join(texts))
+    words = TokenisedTexts.of(texts).words
     tokens, offsets = windows.tokens, windows.offsets
-    text = np.repeat(np.arange(len(texts)), np.diff(tokens.bounds))  # one sign between two texts
-    begins = np.isin(offsets.starts + text, words.start)
-    return begins, np.isin(offsets.ends + text, words.end)
+    text = np.repeat(np.arange(len(texts)), np.diff(tokens.bounds))
+    shift = text * len(SEPARATOR)  # the tokens stand in the texts without separators
+    begins = among_sorted(offsets.starts + shift, words.start)
+    return begins, among_sorted(offsets.ends + shift, words.end)
+
+
+def among_sorted(values: np.ndarray, rising: np.ndarray) -> np.ndarray:
+    """Return which values are among sorted ones."""
+    if not len(rising):
+        return np.zeros(len(values), bool)
+    place = np.searchsorted(rising, values)
+    return rising[np.minimum(place, len(rising) - 1)] == values
 
 
 def _proposed_mentions(
