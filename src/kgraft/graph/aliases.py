@@ -15,8 +15,8 @@ from kgraft.graph.alias_build import LONGER, lengthen
 from kgraft.graph.columns import arrow_numbers, numbers
 from kgraft.graph.fold import HashedTokens, hash_words, key
 from kgraft.graph.hashing import HashIndex
+from kgraft.graph.result_cache import ResultCache
 from kgraft.graph.variants import VariantIndex
-from kgraft.graph.word_cache import WordCache
 
 _ALIASES = 1000  # of those that fit a search, whose candidates are weighed against one another
 
@@ -76,8 +76,8 @@ class Aliases:
         self._words = HashIndex(
             numbers(tables["words"]["hash"]), numbers(tables["word_buckets"]["start"])
         )
-        self._hashes = WordCache(lambda words: hash_words(words, seed).tolist())
-        self._holder_counts = WordCache(self._count_holders)
+        self._hashes = ResultCache[str, int](lambda words: hash_words(words, seed).tolist())
+        self._holder_counts = ResultCache[str, int](self._count_holders)
 
     def __len__(self) -> int:
         return len(self.keys)

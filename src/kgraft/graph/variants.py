@@ -19,7 +19,7 @@ import Stemmer
 
 from kgraft.graph.columns import arrow_strings, flat, list_rows, narrow, numbers
 from kgraft.graph.hashing import hash_strings
-from kgraft.graph.word_cache import WordCache
+from kgraft.graph.result_cache import ResultCache
 
 FUNCTION_WORDS = frozenset(
     ["a", "an", "and", "by", "due", "for", "from", "in", "of", "on", "or", "the", "to", "with"]
@@ -66,7 +66,7 @@ def stem_hashes(words: Sequence[str]) -> np.ndarray:
     return np.where([bool(s) for s in stems], hashes, np.uint64(0)).astype(np.uint64)
 
 
-_known_hashes = WordCache(lambda words: stem_hashes(words).tolist())
+_known_hashes = ResultCache[str, int](lambda words: stem_hashes(words).tolist())
 
 
 def build_variants(names: pa.Array) -> dict[str, pa.Table]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgraft.graph import Graph
@@ -190,13 +190,16 @@ class FeatureReader:
         return degree
 
     def _described(self, entity: np.ndarray) -> np.ndarray:
-        count = len(self.graph.entities)
-        distinct, inverse = np.unique(entity, return_inverse=True)
-        stored = distinct[distinct < count]
-        column = self.graph.entities["description"].take(pa.array(stored))
-        described = np.ones(len(distinct), bool)
-        described[: len(stored)] = numbers(pc.fill_null(pc.not_equal(column, ""), False))
-        return described[inverse]
+        """Return which entities have a description; those added later count as described."""
+        described = np.ones(len(entity), bool)
+        stored = entity < len(self._has_description)
+        described[stored] = self._has_description[entity[stored]]
+        return described
+
+    @cached_property
+    def _has_description(self) -> np.ndarray:
+        length = pc.binary_length(self.graph.entities["description"])
+        return numbers(pc.fill_null(length, 0)) > 0
 
 
 @dataclass(frozen=True)

@@ -129,6 +129,8 @@ def find_mentions(
     if not len(proposed):
         return names, spans
     others, rows = _proposed_mentions(knowledge, texts, windows, proposed, names)
+    if not len(others):
+        return names, spans
     mentions, order = Mentions.merge(names, others)
     return mentions, SpanVectors.concat([spans, proposed.take(rows)]).take(order)
 
@@ -207,6 +209,8 @@ def _proposed_mentions(
         span: row for row, span in reversed(list(enumerate(spans)))
     }  # tokens may share a character
     rows = np.array([likeliest[span] for span in likeliest if span not in taken], np.int64)
+    if not len(rows):
+        return Mentions.without_candidates(rows, rows, rows), rows
     surfaces = [texts[spans[row][0]][spans[row][1] : spans[row][2]] for row in rows.tolist()]
     empty = Mentions.without_candidates(text[rows], start[rows], end[rows])
     vectors = proposed.vectors[torch.from_numpy(rows)]
@@ -244,30 +248,39 @@ def encoder_features(dots: Tensor, spans: SpanVectors, owner: Tensor, readable: 
 
     `dots` (C,) are x_e · y, `readable` (M,) says whether the encoder can read the text.
     """
-    norms = spans.vectors.norm(dim=1).clamp_min(1e-6)
+    norms = torch.linalg.vector_norm(spans.vectors, dim=1).clamp_min(1e-6)
     columns = [
         torch.zeros_like(dots),
         (spans.logits / 5).clamp(-2, 2)[owner],
         dots / 10,
         dots / norms[owner] * 3,
-        dot_margins(dots, owner, len(spans)) / 10,
+        dot_margins(dots, owner) / 10,
     ]
     features = torch.stack(columns, dim=1)
+    if bool(readable.all()):
+        return features
     silent = torch.zeros_like(features)
     silent[:, 0] = 1
     return torch.where(readable[owner][:, None], features, silent)
 
 
-def dot_margins(dots: Tensor, owner: Tensor, mentions: int) -> Tensor:
+def dot_margins(dots: Tensor, owner: Tensor) -> Tensor:
     """Return how far each candidate is ahead of the best other one of its mention, (C,)."""
-    worst = torch.full((mentions,), -torch.inf)
-    best = worst.scatter_reduce(0, owner, dots, "amax")
-    is_best = dots == best[owner]
-    second = worst.scatter_reduce(0, owner, dots.masked_fill(is_best, -torch.inf), "amax")
-    shared = torch.zeros(mentions).index_add(0, owner, is_best.float()) > 1
-    second = torch.where(shared, best, second)
-    margin = dots - torch.where(is_best, second[owner], best[owner])
-    return torch.where(torch.isfinite(margin), margin, torch.zeros_like(margin))
+    return dots - dots[torch.from_numpy(best_others(dots.detach().numpy(), owner.numpy()))]
+
+
+def best_others(values: np.ndarray, owner: np.ndarray) -> np.ndarray:
+    """Return for each row the best other row of its owner, or itself where there is no other."""
+    order = np.lexsort((-values, owner))
+    sorted_owner = owner[order]
+    is_first = np.append(True, sorted_owner[1:] != sorted_owner[:-1])[: len(order)]
+    first = np.flatnonzero(is_first)
+    best = order[first][np.cumsum(is_first) - 1]
+    second = np.append(order[1:], order[-1:])[first]
+    best[first] = np.where(owner[second] == owner[order[first]], second, order[first])
+    others = np.empty_like(order)
+    others[order] = best
+    return others
 
 
 def candidate_dots(readings: MentionReadings, owner: Tensor) -> Tensor:
