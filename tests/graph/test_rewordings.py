@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgraft.graph.rewordings import FEWEST, RELIABLE, RewordingIndex, build_rewordings
-from kgraft.graph.variants import VariantIndex, build_variants, name_stems, stem, stem_hashes
+from kgraft.graph.variants import (
+    Phrases,
+    VariantIndex,
+    build_variants,
+    name_stems,
+    stem,
+    stem_hashes,
+)
 
 WORDS = ["kidney", "renal", "failure", "stone", "cancer", "x1", "of", "disease"]
 NAME = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
@@ -117,15 +124,15 @@ def test_words_are_exchangeable_as_a_plain_count_says(entities):
 def test_rewordings_are_those_of_a_plain_search(entities, words):
     _, tables = build(entities)
     barrier = np.array([word == "." for word in words], bool)
-    columns = index_of(tables).find(words, barrier)
+    columns = index_of(tables).find(Phrases.of(words, barrier))
     found = set(zip(*(column.tolist() for column in columns), strict=True))
     assert sorted(found) == naive_find(entities, words)
 
 
 def test_a_name_is_found_in_the_words_of_other_names():
     names, tables = build(ORGANS)
-    words = "a renal papillary necrosis".split()
-    columns = index_of(tables).find(words, np.zeros(len(words), bool))
+    words = ["a", "renal", "papillary", "necrosis"]
+    columns = index_of(tables).find(Phrases.of(words, np.zeros(len(words), bool)))
     assert [column.tolist() for column in columns] == [
         [1],
         [4],

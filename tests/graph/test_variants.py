@@ -12,6 +12,7 @@ from kgraft.graph.fold import key
 from kgraft.graph.variants import (
     FUNCTION_WORDS,
     LONGEST,
+    Phrases,
     VariantIndex,
     build_variants,
     name_stems,
@@ -53,7 +54,7 @@ def variants(names):
 def find(names, words, barrier=None):
     index = VariantIndex(variants(names))
     blocked = [False] * len(words) if barrier is None else barrier
-    columns = index.find(words, np.array(blocked, bool))
+    columns = index.find(Phrases.of(words, np.array(blocked, bool)))
     return sorted(zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -191,4 +192,6 @@ def test_a_phrase_may_have_two_words_without_a_stem_beyond_the_longest(between, 
 def test_nothing_is_found_in_nothing(names, words):
     assert find(names, words) == []
     index = VariantIndex(variants(names))
-    assert [len(column) for column in index.find(words, np.zeros(len(words), bool))] == [0, 0, 0]
+    assert [
+        len(column) for column in index.find(Phrases.of(words, np.zeros(len(words), bool)))
+    ] == [0, 0, 0]

@@ -170,7 +170,7 @@ def test_nesting_is_that_of_all_pairs(spans, data):
 
 def test_capitals_and_small_letters_of_all_scripts():
     text = "aA1ßÄ東Ω.ж"
-    upper, lower = letter_cases(np.array([ord(c) for c in text]))
+    upper, lower = letter_cases(text)
     assert upper.tolist() == [c.isupper() for c in text]
     assert lower.tolist() == [c.islower() for c in text]
 

@@ -51,7 +51,7 @@ def naive_margin(candidates, row):
 @given(DOTS)
 @quick
 def test_margins_are_to_the_best_other_candidate(dots):
-    margins = dot_margins(*columns(dots), len(dots))
+    margins = dot_margins(*columns(dots))
     expected = [naive_margin(c, row) for c in dots for row in range(len(c))]
     assert margins.tolist() == expected
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
 from kgraft.graph.adjacency import expand
 from kgraft.graph.alias_build import LONGER, lengthen
-from kgraft.graph.columns import arrow_numbers, codepoints, numbers
-from kgraft.graph.fold import HashedTokens, key
-from kgraft.graph.hashing import HashIndex, hash_segments
+from kgraft.graph.columns import arrow_numbers, numbers
+from kgraft.graph.fold import HashedTokens, hash_words, key
+from kgraft.graph.hashing import HashIndex
+from kgraft.graph.result_cache import ResultCache
 from kgraft.graph.rewordings import RewordingIndex
 from kgraft.graph.variants import VariantIndex
 
@@ -47,6 +49,13 @@ class _Keys(Sequence[str]):
     def __getitem__(self, row: int) -> str:  # type: ignore[override]
         return str(self.column[row].as_py())
 
+    def take(self, rows: np.ndarray) -> list[str]:
+        """Return the keys of some rows."""
+        if not len(rows):
+            return []
+        keys: list[str] = self.column.take(arrow_numbers(rows)).to_pylist()
+        return keys
+
 
 class Aliases:
     """The memory-mapped alias tables of a graph (see `alias_build` for what they hold)."""
@@ -70,6 +79,8 @@ class Aliases:
         self._words = HashIndex(
             numbers(tables["words"]["hash"]), numbers(tables["word_buckets"]["start"])
         )
+        self._hashes = ResultCache[str, int](lambda words: hash_words(words, seed).tolist())
+        self._holder_counts = ResultCache[str, int](self._count_holders)
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -169,12 +180,11 @@ class Aliases:
     def sample(self, limit: int) -> tuple[list[str], np.ndarray]:
         """Return at most `limit` names spread evenly over all, and how their first is written."""
         rows = np.arange(0, len(self), max(1, -(-len(self) // limit)))
-        names = self.keys.column.take(arrow_numbers(rows)).to_pylist()
-        return names, self._forms[self._bounds[rows]]
+        return self.keys.take(rows), self._forms[self._bounds[rows]]
 
     def word_forms(self, words: Sequence[str]) -> np.ndarray:
         """Return how folded words are written as names, all their candidates together; 0: none."""
-        row = self._phrases.find(self._word_hashes(words))
+        row = self._phrases.find(hash_words(words, self.seed))
         word = np.flatnonzero(row >= 0)
         alias = (self._value[row[word]] & ~LONGER).astype(np.int64) - 1
         word, alias = word[alias >= 0], alias[alias >= 0]
@@ -185,21 +195,26 @@ class Aliases:
 
     def count_holders(self, words: Sequence[str]) -> np.ndarray:
         """Return how many names hold each folded word, (N,)."""
-        folded, inverse = np.unique(np.array(words, object), return_inverse=True)
-        row = self._words.find(self._word_hashes(folded.tolist()))
-        ends = np.append(self._word_start, len(self._postings))
-        count = np.where(row >= 0, ends[row + 1] - ends[row], 0)
-        return count[inverse]
+        return np.array(self._holder_counts(words), np.int64)
 
-    def _word_hashes(self, words: Sequence[str]) -> np.ndarray:
-        """Return the hashes of folded words, under the seed of the table."""
-        bounds = np.cumsum([0, *map(len, words)])
-        return hash_segments(codepoints("".join(words)), bounds, self.seed)
+    def _count_holders(self, words: list[str]) -> list[int]:
+        row = self._words.find(hash_words(words, self.seed))
+        counts: list[int] = np.where(row >= 0, self._holders_of_words[row], 0).tolist()
+        return counts
+
+    @cached_property
+    def _holders_of_words(self) -> np.ndarray:
+        """How many names hold each word of the table; 0 behind the last."""
+        return np.append(np.diff(self._word_start, append=len(self._postings)), 0)
+
+    def hashes(self, words: Sequence[str]) -> np.ndarray:
+        """Return the hashes of folded words, under the seed of the table, (N,)."""
+        return np.array(self._hashes(words), np.uint64)
 
     def names_with(self, word: str) -> list[tuple[int, list[str]]]:
         """Return the names that hold a word: the row of each, and its words."""
         rows = self.with_words(word)
-        names = self.keys.column.take(arrow_numbers(rows)).to_pylist()
+        names = self.keys.take(rows)
         pairs = ((row, name.split(" ")) for row, name in zip(rows.tolist(), names, strict=True))
         return [(row, words) for row, words in pairs if word in words]
 

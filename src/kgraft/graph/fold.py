@@ -9,7 +9,9 @@ A token knows where it stands in the source, so nothing that folding does can sh
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -23,6 +25,7 @@ _CHARACTERS = 0x110000
 _QUOTES = dict.fromkeys(map(ord, "‘’‚‛ʼʻ`´′"), "'") | dict.fromkeys(map(ord, "“”„‟«»″"), '"')
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
 _ALIKE = _QUOTES | _DASHES
+_PLAIN_TOKEN = re.compile(r"\w+|[^\w\x00-\x20\x7f]", re.ASCII)  # in ASCII, and "\uffff"
 _CHUNK = 1 << 20  # characters folded at a time, so that a long text needs little memory
 
 
@@ -204,19 +207,29 @@ class WordTokens:
     start: np.ndarray  # (T,) int64
     end: np.ndarray  # (T,) int64
     words: list[str]
-    _folded: np.ndarray
-    _bounds: np.ndarray
 
     @classmethod
     def of(cls, text: str) -> WordTokens:
         """Tokenise a text."""
+        if text.replace("\uffff", "").isascii():
+            return cls._of_plain(text)
         tokens = tokenise(codepoints(text))
         words = strings_from_codepoints(tokens.folded, tokens.bounds).to_pylist()
-        return cls(tokens.start, tokens.end, words, tokens.folded, tokens.bounds)
+        return cls(tokens.start, tokens.end, words)
 
-    def hashed(self, seed: int) -> HashedTokens:
-        """Return the tokens with one hash each, under a seed."""
-        return HashedTokens(self.start, self.end, hash_segments(self._folded, self._bounds, seed))
+    @classmethod
+    def _of_plain(cls, text: str) -> WordTokens:
+        """Tokenise a text of ASCII characters and `\uffff`, several times faster than others."""
+        folded = text.lower().replace("`", "'")
+        spans = [match.span() for match in _PLAIN_TOKEN.finditer(folded)]
+        bounds = np.array(spans, np.int64).reshape(-1, 2)
+        return cls(bounds[:, 0], bounds[:, 1], [folded[start:end] for start, end in spans])
+
+
+def hash_words(words: Sequence[str], seed: int) -> np.ndarray:
+    """Return the hashes of folded words under a seed, as tokens have them, (N,) uint64."""
+    bounds = np.cumsum([0, *map(len, words)])
+    return hash_segments(codepoints("".join(words)), bounds, seed)
 
 
 def _pieces(points: np.ndarray) -> list[tuple[int, int]]:

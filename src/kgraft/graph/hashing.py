@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from kgraft.graph.columns import string_buffers
 
 T = TypeVar("T")
 _BUCKET_SIZE = 4  # keys in a bucket of the index, on average
+_FEW = 1024  # hashes that are looked up faster by bisection than bucket by bucket
 
 
 def mix(values: np.ndarray) -> np.ndarray:
@@ -30,6 +32,7 @@ def mix(values: np.ndarray) -> np.ndarray:
     return x
 
 
+@cache
 def multiplier(seed: int) -> np.uint64:
     """Return the odd number whose powers weigh the parts of a sequence."""
     return np.uint64(mix(np.array([seed + 0x9E3779B97F4A7C15], np.uint64))[0] | np.uint64(1))
@@ -93,6 +96,14 @@ class HashIndex:
 
     def find(self, hashes: np.ndarray) -> np.ndarray:
         """Return where each hash stands in `keys`, or -1."""
+        if not len(self.keys):
+            return np.full(len(hashes), -1, np.int64)
+        if len(hashes) <= _FEW:
+            place = np.minimum(np.searchsorted(self.keys, hashes), len(self.keys) - 1)
+            return np.where(self.keys[place] == hashes, place, -1)
+        return self._find_by_bucket(hashes)
+
+    def _find_by_bucket(self, hashes: np.ndarray) -> np.ndarray:
         bits = (len(self.buckets) - 1).bit_length() - 1
         tops = _top(hashes, bits)
         place, end = self.buckets[tops], self.buckets[tops + 1]

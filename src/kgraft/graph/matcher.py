@@ -12,15 +12,16 @@ import pyarrow as pa
 from kgraft.graph.abbreviations import Definition, find_definitions, find_uses
 from kgraft.graph.alias_build import Names, build_aliases
 from kgraft.graph.aliases import Aliases
-from kgraft.graph.columns import arrow_numbers, arrow_strings
-from kgraft.graph.fold import WordTokens
+from kgraft.graph.columns import arrow_strings
+from kgraft.graph.fold import HashedTokens, WordTokens
 from kgraft.graph.graph import Graph
 from kgraft.graph.mentions import Match, Mentions
 from kgraft.graph.partial_names import RARE, find_parts
+from kgraft.graph.tokenised import SEPARATOR, TokenisedTexts
+from kgraft.graph.variants import Phrases
 from kgraft.graph.words import ordinary_frequency
 
 BARRIERS = frozenset(".;:!?()[]{}|•。！？；：\uffff")  # no variant of a name runs across one
-_SEPARATOR = "\uffff\n"  # between texts: a word that stands in no name, and ends whatever is open
 COMMON = 4.5  # Zipf frequency of a word that is no variant of another, but for its plural
 SHORT_TEXT = 16  # words of a text, such as a question, in which part of a name may stand for it
 SHORTEST = 5  # letters of a single word that is a variant of another
@@ -104,17 +105,18 @@ class NameMatcher:
 
         With `exact`, only names as the graph has them: no inflections, no abbreviations.
         """
-        bounds = np.cumsum([0, *(len(text) + len(_SEPARATOR) for text in texts)])
-        tokens = WordTokens.of(_SEPARATOR.join(texts))
+        texts = TokenisedTexts.of(texts)
+        bounds, tokens = texts.bounds, texts.words
         tables = list(self._tables)
         if self._learned is not None:
             tables.append(replace(self._learned, hidden=self._removed))
         parts = [_exact(table, tokens, Match.NAME) for table in tables]
         if not exact:
             names = _concatenate(parts)
-            parts += [_variants(table, tokens) for table in tables]
-            parts += [_rewordings(table, tokens) for table in tables]
-            long = _in_long_texts(tokens, bounds)
+            phrases = Phrases.of(tokens.words, _barriers(tokens.words))
+            parts += [_variants(table, tokens, phrases) for table in tables]
+            parts += [_rewordings(table, tokens, phrases) for table in tables]
+            long = _in_long_texts(texts)
             parts += [_parts_of_names(table, tokens, names, long) for table in tables]
         if self._pins is not None:
             pins = replace(self._pins, hidden=self._removed)
@@ -124,20 +126,24 @@ class NameMatcher:
 
 
 def _concatenate(parts: list[_Rows]) -> _Rows:
-    return _Rows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    filled = [part for part in parts if len(part.start)] or parts[:1]
+    if len(filled) == 1:
+        return filled[0]
+    return _Rows(*(np.concatenate(column) for column in zip(*filled, strict=True)))
 
 
 def _grouped(rows: _Rows, bounds: np.ndarray) -> Mentions:
     """Return mentions of one text each; a name does not run on from one text into the next."""
     text = np.searchsorted(bounds, rows.start, side="right") - 1
-    inside = rows.end <= bounds[text + 1] - len(_SEPARATOR)
+    inside = rows.end <= bounds[text + 1] - len(SEPARATOR)
     start, end = rows.start - bounds[text], rows.end - bounds[text]
     columns = (text, start, end, *rows[2:])
     return Mentions.group(*(column[inside] for column in columns))
 
 
 def _exact(table: _Table, tokens: WordTokens, match: Match) -> _Rows:
-    hashed = tokens.hashed(table.aliases.seed)
+    hashes = table.aliases.hashes(tokens.words)
+    hashed = HashedTokens(tokens.start, tokens.end, hashes)
     matches = table.aliases.match(hashed, overlapping=True)
     return _rows(table, matches.start, matches.end, matches.alias, match)
 
@@ -146,21 +152,21 @@ def _barriers(words: Sequence[str]) -> np.ndarray:
     return np.fromiter((word in BARRIERS for word in words), bool, len(words))
 
 
-def _variants(table: _Table, tokens: WordTokens) -> _Rows:
+def _variants(table: _Table, tokens: WordTokens, phrases: Phrases) -> _Rows:
     """Return the rows of names that stand in the text inflected or reordered."""
-    first, last, alias = table.aliases.variants.find(tokens.words, _barriers(tokens.words))
+    first, last, alias = table.aliases.variants.find(phrases)
     kept = _plausible(table.aliases, tokens.words, first, last, alias)
     first, last, alias = first[kept], last[kept], alias[kept]
     return _rows(table, tokens.start[first], tokens.end[last - 1], alias, Match.VARIANT)
 
 
-def _rewordings(table: _Table, tokens: WordTokens) -> _Rows:
+def _rewordings(table: _Table, tokens: WordTokens, phrases: Phrases) -> _Rows:
     """Return the rows of names that stand in the text in other words, or around brackets.
 
     A single word that stands for a longer name must be a rare one, and stand for few names.
     """
     words = tokens.words
-    first, last, alias = table.aliases.rewordings.find(words, _barriers(words))
+    first, last, alias = table.aliases.rewordings.find(phrases)
     rows = np.flatnonzero(last - first == 1)
     single = [words[position] for position in first[rows].tolist()]
     long = np.fromiter((len(word) >= SHORTEST for word in single), bool, len(single))
@@ -181,7 +187,7 @@ def _around_brackets(table: _Table, words: list[str]) -> tuple[np.ndarray, np.nd
     if len(outside) == len(words):
         return (np.zeros(0, np.int64),) * 3
     rest = [words[position] for position in outside.tolist()]
-    first, last, alias = table.aliases.variants.find(rest, _barriers(rest))
+    first, last, alias = table.aliases.variants.find(Phrases.of(rest, _barriers(rest)))
     begin, end = outside[first], outside[last - 1] + 1
     around = end - begin > last - first
     return begin[around], end[around], alias[around]
@@ -200,10 +206,9 @@ def in_brackets(words: Sequence[str]) -> np.ndarray:
     return inside
 
 
-def _in_long_texts(tokens: WordTokens, bounds: np.ndarray) -> np.ndarray:
+def _in_long_texts(texts: TokenisedTexts) -> np.ndarray:
     """Return which words are in texts that have room for full names, (T,) bool."""
-    text = np.searchsorted(bounds, tokens.start, side="right") - 1
-    return np.bincount(text, minlength=len(bounds))[text] > SHORT_TEXT
+    return texts.word_counts[texts.text_of_word] > SHORT_TEXT
 
 
 def _parts_of_names(table: _Table, tokens: WordTokens, names: _Rows, skipped: np.ndarray) -> _Rows:
@@ -226,7 +231,7 @@ def _plausible(
     kept = last - first > 1
     rows = np.flatnonzero(~kept)
     single = [words[position] for position in first[rows].tolist()]
-    names = aliases.keys.column.take(arrow_numbers(alias[rows])).to_pylist()
+    names = aliases.keys.take(alias[rows])
     plural = [
         _is_plural(*pair) or _is_plural(*pair[::-1]) for pair in zip(single, names, strict=True)
     ]

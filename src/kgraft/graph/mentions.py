@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 
@@ -42,12 +43,12 @@ class Mentions:
     def __len__(self) -> int:
         return len(self.text)
 
-    @property
+    @cached_property
     def sizes(self) -> np.ndarray:
         """The number of candidates of each mention, (M,)."""
         return np.diff(self.bounds)
 
-    @property
+    @cached_property
     def owner(self) -> np.ndarray:
         """The mention of each candidate, (C,)."""
         return np.repeat(np.arange(len(self)), self.sizes)
@@ -64,6 +65,8 @@ class Mentions:
 
     def select(self, rows: np.ndarray) -> Mentions:
         """Return the mentions of some rows (indices or a mask), in that order."""
+        if rows.dtype == bool and rows.all():
+            return self
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
         _, candidate = expand(self.bounds[rows], self.bounds[rows + 1])
         bounds = np.append(0, np.cumsum(self.sizes[rows]))
@@ -72,6 +75,8 @@ class Mentions:
 
     def keep_candidates(self, kept: np.ndarray) -> Mentions:
         """Return the mentions with the candidates of a mask (C,), and some left without any."""
+        if kept.all():
+            return self
         total = np.append(0, np.cumsum(kept))
         columns = (column[kept] for column in self._candidates())
         return Mentions(self.text, self.start, self.end, total[self.bounds], *columns)

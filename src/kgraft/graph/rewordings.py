@@ -12,7 +12,6 @@ exchanged by one subtraction and one addition. The hash of "no word" is 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ import pyarrow as pa
 from kgraft.graph.adjacency import expand
 from kgraft.graph.columns import narrow, numbers
 from kgraft.graph.hashing import mix
-from kgraft.graph.variants import LONGEST, Phrases, VariantIndex, phrases_of, stem_hashes
+from kgraft.graph.variants import LONGEST, Phrases, VariantIndex
 from kgraft.graph.words import FUNCTION_WORD, ordinary_frequency
 
 FEWEST = 3  # cases in which names that differ in two words alone mean the same entity
@@ -157,25 +156,20 @@ class RewordingIndex:
         self._variants, self._reduced = variants, reduced
         self._word, self._other = numbers(rewordings["word"]), numbers(rewordings["other"])
 
-    def find(
-        self, words: Sequence[str], barrier: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def find(self, phrases: Phrases) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return first word, last word (exclusive) and alias of every phrase that is a rewording.
 
         A phrase lacks one word of the name, or has several words, one of which is exchanged.
         """
-        hashes = stem_hashes(words)
-        phrases = phrases_of(hashes, barrier)
-        found = [self._reduced.look_up(phrases), self._exchanged(words, hashes, phrases)]
+        found = [self._reduced.find(phrases), self._exchanged(phrases)]
         first, last, alias = (np.concatenate(column) for column in zip(*found, strict=True))
         return first, last, alias
 
-    def _exchanged(
-        self, words: Sequence[str], hashes: np.ndarray, phrases: Phrases
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _exchanged(self, phrases: Phrases) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Look up the phrases with one word exchanged."""
+        hashes = phrases.hashes
         low, high = (np.searchsorted(self._word, hashes, side) for side in ("left", "right"))
-        high = np.where(ordinary_frequency(words) < FUNCTION_WORD, high, low)
+        high = np.where(ordinary_frequency(phrases.words) < FUNCTION_WORD, high, low)
         partners = np.append(0, np.cumsum(high - low))
         content = np.append(0, np.cumsum(hashes != NO_WORD))
         several = content[phrases.last] - content[phrases.first] > 1
@@ -184,4 +178,4 @@ class RewordingIndex:
         inner, pair = expand(low[position], high[position])
         position, phrase = position[inner], rows[phrase[inner]]
         key = phrases.key[phrase] - hashes[position] + self._other[pair]
-        return self._variants.look_up(Phrases(phrases.first[phrase], phrases.last[phrase], key))
+        return self._variants.look_up(phrases.first[phrase], phrases.last[phrase], key)

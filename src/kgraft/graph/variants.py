@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ import Stemmer
 from kgraft.graph.adjacency import expand
 from kgraft.graph.columns import arrow_strings, flat, list_rows, narrow, numbers
 from kgraft.graph.hashing import hash_strings
+from kgraft.graph.result_cache import ResultCache
 
 FUNCTION_WORDS = frozenset(
     ["a", "an", "and", "by", "due", "for", "from", "in", "of", "on", "or", "the", "to", "with"]
@@ -67,6 +68,9 @@ def stem_hashes(words: Sequence[str]) -> np.ndarray:
     return np.where([bool(s) for s in stems], hashes, np.uint64(0)).astype(np.uint64)
 
 
+_known_hashes = ResultCache[str, int](lambda words: stem_hashes(words).tolist())
+
+
 def name_stems(names: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """Return the stems of folded names: the name that each belongs to, and its hash, (W,) each."""
     words = pc.split_pattern(flat(names), " ")
@@ -90,32 +94,29 @@ def build_variants(name: np.ndarray, stem: np.ndarray, names: int) -> pa.Table:
     return pa.table({"hash": keys[order], "alias": narrow(order)})
 
 
-class Phrases(NamedTuple):
-    """Phrases of a text: first and last word (exclusive), and the key, (P,) each."""
+@dataclass(frozen=True)
+class Phrases:
+    """The phrases of a text that begin and end with a stem, with their keys."""
 
-    first: np.ndarray
-    last: np.ndarray
-    key: np.ndarray
+    words: Sequence[str]  # (N,) of the text, folded
+    hashes: np.ndarray  # (N,) uint64 of their stems, 0 where a word has none
+    first: np.ndarray  # (P,) first word
+    last: np.ndarray  # (P,) last word, exclusive
+    key: np.ndarray  # (P,) uint64
 
-
-def phrases_of(hashes: np.ndarray, barrier: np.ndarray) -> Phrases:
-    """Return the phrases of a text that begin and end with a stem and hold no barrier.
-
-    `hashes` (N,) are those of its words, 0 where a word has no stem; `barrier` (N,) says which
-    words end a phrase, such as a full stop.
-    """
-    total = np.concatenate([[np.uint64(0)], np.cumsum(hashes, dtype=np.uint64)])
-    blocked = np.concatenate([[0], np.cumsum(barrier)])
-    content = np.flatnonzero(hashes != 0)
-    firsts, lasts = [], []
-    for length in range(1, LONGEST + 3):
-        first = content[content + length <= len(hashes)]
-        last = first + length
-        ends_well = (hashes[last - 1] != 0) & (blocked[last] == blocked[first])
-        firsts.append(first[ends_well])
-        lasts.append(last[ends_well])
-    first, last = np.concatenate(firsts), np.concatenate(lasts)
-    return Phrases(first, last, total[last] - total[first])
+    @classmethod
+    def of(cls, words: Sequence[str], barrier: np.ndarray) -> Phrases:
+        """Find the phrases of a text that hold no `barrier` (N,), such as a full stop."""
+        hashes = np.array(_known_hashes(words), np.uint64)
+        total = np.concatenate([[np.uint64(0)], np.cumsum(hashes, dtype=np.uint64)])
+        blocked = np.concatenate([[0], np.cumsum(barrier)])
+        content = np.flatnonzero(hashes != 0)
+        lengths = np.arange(1, LONGEST + 3)[:, None]
+        last = np.minimum(content + lengths, len(hashes))  # (lengths, N)
+        ends_well = (hashes[last - 1] != 0) & (blocked[last] == blocked[content])
+        length, place = np.nonzero(ends_well & (last == content + lengths))
+        first, last = content[place], last[length, place]
+        return cls(words, hashes, first, last, total[last] - total[first])
 
 
 class VariantIndex:
@@ -124,19 +125,18 @@ class VariantIndex:
     def __init__(self, table: pa.Table) -> None:
         self._keys, self._alias = numbers(table["hash"]), numbers(table["alias"])
 
-    def find(
-        self, words: Sequence[str], barrier: np.ndarray
+    def find(self, phrases: Phrases) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return first word, last word (exclusive) and alias of every phrase that is a variant."""
+        return self.look_up(phrases.first, phrases.last, phrases.key)
+
+    def look_up(
+        self, first: np.ndarray, last: np.ndarray, key: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return first word, last word (exclusive) and alias of every phrase that is a variant.
-
-        No phrase contains a word that is a `barrier` (N,), such as a full stop.
-        """
-        return self.look_up(phrases_of(stem_hashes(words), barrier))
-
-    def look_up(self, phrases: Phrases) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return first word, last word (exclusive) and alias of every phrase with a known key."""
-        low = np.searchsorted(self._keys, phrases.key, side="left")
-        count = np.searchsorted(self._keys, phrases.key, side="right") - low
-        phrase, row = expand(low, low + count)
-        alias = self._alias[row].astype(np.int64)
-        return phrases.first[phrase], phrases.last[phrase], alias
+        """Return first word, last word and alias of the spans whose key is that of a name."""
+        low = np.searchsorted(self._keys, key, side="left")
+        if not len(self._keys):
+            return first[:0], last[:0], low[:0]
+        known = self._keys[np.minimum(low, len(self._keys) - 1)] == key
+        first, last, key, low = first[known], last[known], key[known], low[known]
+        span, row = expand(low, np.searchsorted(self._keys, key, side="right"))
+        return first[span], last[span], self._alias[row].astype(np.int64)

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgraft.graph import Graph
 from kgraft.graph.abbreviations import find_definitions
 from kgraft.graph.alias_build import Form
-from kgraft.graph.columns import codepoints, numbers
-from kgraft.graph.fold import WordTokens
+from kgraft.graph.columns import numbers
 from kgraft.graph.mentions import Match, Mentions
+from kgraft.graph.tokenised import TokenisedTexts
 from kgraft.graph.words import english_words, ordinary_frequency
 
 MENTION_FEATURES = (
@@ -195,13 +195,16 @@ class FeatureReader:
         return degree
 
     def _described(self, entity: np.ndarray) -> np.ndarray:
-        count = len(self.graph.entities)
-        distinct, inverse = np.unique(entity, return_inverse=True)
-        stored = distinct[distinct < count]
-        column = self.graph.entities["description"].take(pa.array(stored))
-        described = np.ones(len(distinct), bool)
-        described[: len(stored)] = numbers(pc.fill_null(pc.not_equal(column, ""), False))
-        return described[inverse]
+        """Return which entities have a description; those added later count as described."""
+        described = np.ones(len(entity), bool)
+        stored = entity < len(self._has_description)
+        described[stored] = self._has_description[entity[stored]]
+        return described
+
+    @cached_property
+    def _has_description(self) -> np.ndarray:
+        length = pc.binary_length(self.graph.entities["description"])
+        return numbers(pc.fill_null(length, 0)) > 0
 
 
 @dataclass(frozen=True)
@@ -236,15 +239,12 @@ class _SurfaceReader:
     """Looks at mentions in their texts, which are joined to one."""
 
     def __init__(self, texts: Sequence[str], mentions: Mentions) -> None:
-        self.texts, self.text = texts, mentions.text
-        self.bounds = np.cumsum([0, *(len(text) + 1 for text in texts)])
-        self.joined = "\n".join(texts)
-        points = codepoints(self.joined)
-        upper, lower = letter_cases(points)
-        self.upper_total = np.concatenate([[0], np.cumsum(upper)])
-        self.lower_total = np.concatenate([[0], np.cumsum(lower)])
-        self.is_upper = upper
-        self.tokens = WordTokens.of(self.joined)
+        self.texts, self.text = TokenisedTexts.of(texts), mentions.text
+        self.bounds, self.joined = self.texts.bounds, self.texts.joined
+        self.tokens = self.texts.words
+        self.is_upper, lower = letter_cases(self.joined)
+        self.upper_total = np.append(0, np.cumsum(self.is_upper))
+        self.lower_total = np.append(0, np.cumsum(lower))
         self.by_name = np.zeros(len(mentions), bool)
         named = mentions.sizes > 0
         kind = mentions.match[mentions.best[named]]
@@ -263,7 +263,7 @@ class _SurfaceReader:
         smalls = self.lower_total[self.end] - self.lower_total[self.start]
         upper_text, cased_text = self._text_cases()
         rarest, rarest_word, commonest = self._frequencies(first, last)
-        token_counts = self._tokens_per_text()
+        token_counts = self.texts.word_counts
         return Surface(
             words=last - first,
             lower=(capitals == 0) & (smalls > 0),
@@ -294,18 +294,13 @@ class _SurfaceReader:
         upper = (smalls < 0.2 * capitals) & (capitals > 3)
         return upper, ~upper & (capitals > 0) & (smalls > 0)
 
-    def _tokens_per_text(self) -> np.ndarray:
-        text = np.searchsorted(self.bounds, self.tokens.start, side="right") - 1
-        return np.bincount(text, minlength=len(self.texts))
-
     def _covered(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
         """Return the share of the words of each text that are in mentions by name."""
         edges = np.zeros(len(self.tokens.words) + 1, np.int64)
         np.add.at(edges, first[self.by_name], 1)
         np.add.at(edges, last[self.by_name], -1)
         covered = np.cumsum(edges)[:-1] > 0
-        text = np.searchsorted(self.bounds, self.tokens.start, side="right") - 1
-        size = np.bincount(text, minlength=len(self.texts))
+        text, size = self.texts.text_of_word, self.texts.word_counts
         return np.bincount(text, weights=covered, minlength=len(self.texts)) / np.maximum(size, 1)
 
     def _questions(self, token_counts: np.ndarray) -> np.ndarray:
@@ -400,13 +395,10 @@ def _asks(text: str) -> bool:
     return text[:12].casefold().partition(" ")[0].partition("'")[0] in _QUESTION_WORDS
 
 
-def letter_cases(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def letter_cases(text: str) -> tuple[np.ndarray, np.ndarray]:
     """Return which characters are capital letters and which are small ones."""
-    distinct, inverse = np.unique(points, return_inverse=True)
-    characters = [chr(point) for point in distinct.tolist()]
-    upper = np.array([c.isupper() for c in characters], bool)
-    lower = np.array([c.islower() for c in characters], bool)
-    return upper[inverse], lower[inverse]
+    upper = np.fromiter(map(str.isupper, text), bool, len(text))
+    return upper, np.fromiter(map(str.islower, text), bool, len(text))
 
 
 def nesting(mentions: Mentions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -23,6 +23,7 @@ from kgraft.errors import BadInput, NotFound
 from kgraft.graph import Entity, Graph, build_graph
 from kgraft.graph.matcher import NameMatcher
 from kgraft.graph.readers.tables import TablesSource
+from kgraft.graph.result_cache import ResultCache
 from kgraft.link.features import FeatureReader
 from kgraft.link.learned_names import LearnedName
 from kgraft.link.neighbours import NeighbourIndex
@@ -30,6 +31,8 @@ from kgraft.progress import Progress
 from kgraft.text import Encoder
 from kgraft.vectors import TextVectors
 from kgraft.vectors.entity_text import WITH_FACTS
+
+ENTITIES = 8192  # of the graph that are kept once they were read
 
 
 class Knowledge:
@@ -45,6 +48,7 @@ class Knowledge:
         self._rows: dict[str, Mapping[str, Any]] = {}  # what was added, by id
         self._removed: set[str] = set()
         self._pinned: dict[str, str] = {}
+        self._stored_entities = ResultCache[int, Entity](graph.entities_at, ENTITIES)
 
     @property
     def version(self) -> str:
@@ -72,10 +76,10 @@ class Knowledge:
 
     def entities(self, indices: np.ndarray) -> dict[int, Entity]:
         """Return entities by their indices."""
-        distinct = np.unique(indices)
-        stored = distinct[~np.isin(distinct, list(self._added))]
-        old = {entity.index: entity for entity in self.graph.entities_at(stored)}
-        return old | {i: self._added[i] for i in distinct.tolist() if i in self._added}
+        distinct, added = set(indices.tolist()), self._added
+        stored = [index for index in distinct if index not in added]
+        found = dict(zip(stored, self._stored_entities(stored), strict=True))
+        return found | {index: added[index] for index in distinct if index in added}
 
     def build_index(self, *, static: bool = False, progress: Progress | None = None) -> None:
         """Build the index for searching by meaning, and keep it in the cache."""

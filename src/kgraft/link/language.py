@@ -24,9 +24,10 @@ def is_readable(text: str) -> bool:
     (False, True)
     """
     sample = text[:SAMPLE]
-    letters = [c for c in sample if c.isalpha()]
-    foreign = sum(ord(c) >= LATIN_END for c in letters)
-    if letters and foreign > 0.4 * len(letters):
-        return False
+    if not sample.isascii():
+        letters = [c for c in sample if c.isalpha()]
+        foreign = sum(ord(c) >= LATIN_END for c in letters)
+        if letters and foreign > 0.4 * len(letters):
+            return False
     english, other = word_languages(_WORD.findall(sample))
     return other <= english

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from kgraft.graph.alias_build import Form
-from kgraft.graph.fold import WordTokens
 from kgraft.graph.mentions import Match, Mentions
+from kgraft.graph.tokenised import SEPARATOR, TokenisedTexts
 from kgraft.graph.words import ordinary_frequency
 from kgraft.link.coherence import find_support
 from kgraft.link.head import log_probabilities
@@ -62,9 +62,7 @@ def score_mentions(
     options: LinkOptions | None = None,
 ) -> Mentions:
     """Find and score the mentions of texts; the scores of a mention and of "none" sum to 1."""
-    options = options or LinkOptions()
-    if not len(texts):
-        texts = [""]
+    options, texts = options or LinkOptions(), TokenisedTexts.of(texts if len(texts) else [""])
     mentions, spans = find_mentions(model, knowledge, texts, reader=reader, options=options)
     return score_readings(model, knowledge, texts, mentions, spans, options)
 
@@ -119,7 +117,7 @@ def find_mentions(
     options: LinkOptions | None = None,
 ) -> tuple[Mentions, SpanVectors]:
     """Find the mentions of texts with their candidates, and what the model sees at each."""
-    options = options or LinkOptions()
+    options, texts = options or LinkOptions(), TokenisedTexts.of(texts)
     names = find_names(knowledge, texts, exact=options.exact)
     windows = model.encoder.windows(texts)
     places = windows.locate(names.text, names.start, names.end)
@@ -131,12 +129,15 @@ def find_mentions(
     if not len(proposed):
         return names, spans
     others, rows = _proposed_mentions(knowledge, texts, windows, proposed, names)
+    if not len(others):
+        return names, spans
     mentions, order = Mentions.merge(names, others)
     return mentions, SpanVectors.concat([spans, proposed.take(rows)]).take(order)
 
 
 def find_names(knowledge: Knowledge, texts: Sequence[str], *, exact: bool = False) -> Mentions:
     """Find the mentions of texts by name, with their likeliest candidates."""
+    texts = TokenisedTexts.of(texts)
     names = plausible_names(knowledge.matcher.find(texts, exact=exact), texts)
     names = names.select(~category_words(knowledge, names, texts))
     return names.keep_candidates(names.rank < BY_NAME)
@@ -176,11 +177,20 @@ def plausible_names(mentions: Mentions, texts: Sequence[str]) -> Mentions:
 
 def word_edges(windows: Windows, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return which tokens begin a word, and which end one: (T,) bool each."""
-    words = WordTokens.of("\n".join(texts))
+    words = TokenisedTexts.of(texts).words
     tokens, offsets = windows.tokens, windows.offsets
-    text = np.repeat(np.arange(len(texts)), np.diff(tokens.bounds))  # one sign between two texts
-    begins = np.isin(offsets.starts + text, words.start)
-    return begins, np.isin(offsets.ends + text, words.end)
+    text = np.repeat(np.arange(len(texts)), np.diff(tokens.bounds))
+    shift = text * len(SEPARATOR)  # the tokens stand in the texts without separators
+    begins = among_sorted(offsets.starts + shift, words.start)
+    return begins, among_sorted(offsets.ends + shift, words.end)
+
+
+def among_sorted(values: np.ndarray, rising: np.ndarray) -> np.ndarray:
+    """Return which values are among sorted ones."""
+    if not len(rising):
+        return np.zeros(len(values), bool)
+    place = np.searchsorted(rising, values)
+    return rising[np.minimum(place, len(rising) - 1)] == values
 
 
 def _proposed_mentions(
@@ -199,6 +209,8 @@ def _proposed_mentions(
         span: row for row, span in reversed(list(enumerate(spans)))
     }  # tokens may share a character
     rows = np.array([likeliest[span] for span in likeliest if span not in taken], np.int64)
+    if not len(rows):
+        return Mentions.without_candidates(rows, rows, rows), rows
     surfaces = [texts[spans[row][0]][spans[row][1] : spans[row][2]] for row in rows.tolist()]
     empty = Mentions.without_candidates(text[rows], start[rows], end[rows])
     vectors = proposed.vectors[torch.from_numpy(rows)]
@@ -236,30 +248,39 @@ def encoder_features(dots: Tensor, spans: SpanVectors, owner: Tensor, readable: 
 
     `dots` (C,) are x_e · y, `readable` (M,) says whether the encoder can read the text.
     """
-    norms = spans.vectors.norm(dim=1).clamp_min(1e-6)
+    norms = torch.linalg.vector_norm(spans.vectors, dim=1).clamp_min(1e-6)
     columns = [
         torch.zeros_like(dots),
         (spans.logits / 5).clamp(-2, 2)[owner],
         dots / 10,
         dots / norms[owner] * 3,
-        dot_margins(dots, owner, len(spans)) / 10,
+        dot_margins(dots, owner) / 10,
     ]
     features = torch.stack(columns, dim=1)
+    if bool(readable.all()):
+        return features
     silent = torch.zeros_like(features)
     silent[:, 0] = 1
     return torch.where(readable[owner][:, None], features, silent)
 
 
-def dot_margins(dots: Tensor, owner: Tensor, mentions: int) -> Tensor:
+def dot_margins(dots: Tensor, owner: Tensor) -> Tensor:
     """Return how far each candidate is ahead of the best other one of its mention, (C,)."""
-    worst = torch.full((mentions,), -torch.inf)
-    best = worst.scatter_reduce(0, owner, dots, "amax")
-    is_best = dots == best[owner]
-    second = worst.scatter_reduce(0, owner, dots.masked_fill(is_best, -torch.inf), "amax")
-    shared = torch.zeros(mentions).index_add(0, owner, is_best.float()) > 1
-    second = torch.where(shared, best, second)
-    margin = dots - torch.where(is_best, second[owner], best[owner])
-    return torch.where(torch.isfinite(margin), margin, torch.zeros_like(margin))
+    return dots - dots[torch.from_numpy(best_others(dots.detach().numpy(), owner.numpy()))]
+
+
+def best_others(values: np.ndarray, owner: np.ndarray) -> np.ndarray:
+    """Return for each row the best other row of its owner, or itself where there is no other."""
+    order = np.lexsort((-values, owner))
+    sorted_owner = owner[order]
+    is_first = np.append(True, sorted_owner[1:] != sorted_owner[:-1])[: len(order)]
+    first = np.flatnonzero(is_first)
+    best = order[first][np.cumsum(is_first) - 1]
+    second = np.append(order[1:], order[-1:])[first]
+    best[first] = np.where(owner[second] == owner[order[first]], second, order[first])
+    others = np.empty_like(order)
+    others[order] = best
+    return others
 
 
 def candidate_dots(readings: MentionReadings, owner: Tensor) -> Tensor:

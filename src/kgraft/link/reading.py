@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.graph.adjacency import expand
+from kgraft.graph.adjacency import expand, rank_within
 from kgraft.link.model import EncoderOutput
-from kgraft.link.spans import allowed_spans, logits_at, span_logits, span_means
+from kgraft.link.spans import allowed_spans, logits_at, span_means
 from kgraft.text import Places, Windows, length_batches
 
 FLOOR = -1.0  # log-odds of a span that is worth a search
@@ -56,6 +56,8 @@ class SpanVectors:
     @classmethod
     def concat(cls, parts: list[SpanVectors]) -> SpanVectors:
         """Return several sets of spans as one."""
+        if len(parts) == 1:
+            return parts[0]
         columns = zip(*(part.places for part in parts), strict=True)
         return cls(
             Places(*map(np.concatenate, columns)),
@@ -81,10 +83,12 @@ def read_spans(
         output = reader.read(*windows.padded(batch))
         row, span = among(ordered.window, batch)
         rows.append(span)
-        given.append(_look(output, row, ordered.take(span)))
+        asked = [(row, ordered.take(span))]
         if edges is not None:
-            row, likely = _propose(reader, windows, batch, output, edges)
-            proposed.append(_look(output, row, likely))
+            asked.append(_propose(reader, windows, batch, output, edges))
+        looked = _look(output, asked)
+        given.append(looked[0])
+        proposed += looked[1:]
     spans = SpanVectors.concat(given)
     back = np.empty(len(order), np.int64)
     back[order[np.concatenate(rows)]] = np.arange(len(order))
@@ -92,11 +96,17 @@ def read_spans(
     return spans.take(back), SpanVectors.concat(proposed) if proposed else nothing
 
 
-def _look(output: EncoderOutput, row: np.ndarray, places: Places) -> SpanVectors:
-    columns = tuple(map(torch.from_numpy, (row, places.first, places.last)))
-    return SpanVectors(
-        places, logits_at(output.marks, *columns), span_means(output.vectors, *columns)
-    )
+def _look(output: EncoderOutput, asked: list[tuple[np.ndarray, Places]]) -> list[SpanVectors]:
+    """Return what the model sees at spans of a batch, for several lists of rows and places."""
+    row = np.concatenate([rows for rows, _ in asked])
+    first = np.concatenate([places.first for _, places in asked])
+    last = np.concatenate([places.last for _, places in asked])
+    columns = tuple(map(torch.from_numpy, (row, first, last)))
+    sizes = [len(rows) for rows, _ in asked]
+    logits = torch.split(logits_at(output.marks, *columns), sizes)
+    vectors = torch.split(span_means(output.vectors, *columns), sizes)
+    places = [places for _, places in asked]
+    return [SpanVectors(*one) for one in zip(places, logits, vectors, strict=True)]
 
 
 def _propose(
@@ -106,19 +116,34 @@ def _propose(
     output: EncoderOutput,
     edges: tuple[np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, Places]:
-    """Return the likeliest spans of a batch that begin and end at words: rows and places."""
-    logits = span_logits(output.marks, reader.longest)  # (B, L, longest)
-    allowed = word_spans(windows, batch, *edges, reader.longest)
-    flat = logits.masked_fill(~allowed, -torch.inf).flatten(1)
+    """Return the likeliest spans of a batch that begin and end at words: rows and places.
+
+    Those of a row come with the best first.
+    """
+    row, first, last = _word_columns(windows, batch, edges, reader.longest)
+    columns = tuple(map(torch.from_numpy, (row, first, last)))
+    logits = logits_at(output.marks, *columns).numpy()
+    likely = np.flatnonzero(logits > FLOOR)
+    likely = likely[np.lexsort((-logits[likely], row[likely]))]
     # By the length of the window itself, so that the other texts of a batch change nothing.
-    kept = torch.from_numpy(np.maximum(FEWEST, (SHARE * windows.lengths[batch]).astype(np.int64)))
-    best, column = flat.topk(min(int(kept.max()), flat.shape[1]), dim=1)
-    likely = (best > FLOOR) & (torch.arange(best.shape[1]) < kept[:, None])
-    row, rank = (index.numpy() for index in torch.nonzero(likely, as_tuple=True))
-    first, more = np.divmod(column.numpy()[row, rank], reader.longest)
-    places = Places(batch[row], first, first + more + 1)
+    most = np.maximum(FEWEST, (SHARE * windows.lengths[batch]).astype(np.int64))
+    kept = likely[rank_within(row[likely]) < most[row[likely]]]
+    row, places = row[kept], Places(batch[row[kept]], first[kept], last[kept])
     at_home = windows.at_home(*places)
     return row[at_home], places.take(at_home)
+
+
+def _word_columns(
+    windows: Windows, batch: np.ndarray, edges: tuple[np.ndarray, np.ndarray], longest: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return row, first and last column (exclusive) of the spans that begin and end at words."""
+    sides = windows.spread(np.stack(edges, axis=1), batch, fill=False)
+    row, first = np.nonzero(sides[:, :, 0])
+    last = first[:, None] + np.arange(longest)  # (N, longest), inclusive
+    inside = last < sides.shape[1]
+    ends = sides[row[:, None], np.where(inside, last, 0), 1] & inside
+    begin, more = np.nonzero(ends)
+    return row[begin], first[begin], first[begin] + more + 1
 
 
 def word_spans(

@@ -20,7 +20,9 @@ _IS_SPACE = np.array([chr(c).isspace() for c in range(_LAST_SPACE + 1)] + [False
 
 def aligned(*values: ArrayLike) -> list[np.ndarray]:
     """Return numbers or arrays of them as int64 arrays of one shape, at least (1,)."""
-    arrays = (np.atleast_1d(np.asarray(value, np.int64)) for value in values)
+    arrays = [np.atleast_1d(np.asarray(value, np.int64)) for value in values]
+    if len({array.shape for array in arrays}) == 1:
+        return arrays
     return [np.array(array) for array in np.broadcast_arrays(*arrays)]
 
 

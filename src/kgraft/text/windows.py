@@ -89,7 +89,7 @@ class Windows:
         return ids, np.arange(ids.shape[1]) < lengths
 
     def spread(self, values: np.ndarray, numbers: np.ndarray, fill: float) -> np.ndarray:
-        """Put a value of each token (T,) into the columns of some windows, (B, L).
+        """Put a value of each token (T, …) into the columns of some windows, (B, L, …).
 
         The columns of special tokens and of padding get `fill`.
         """
@@ -97,7 +97,7 @@ class Windows:
         column = np.arange(lengths.max(initial=0))  # (L,)
         body = (column >= len(self.prefix)) & (column < lengths - len(self.suffix))
         source = column - len(self.prefix) + self.first[numbers][:, None]
-        spread = np.full(body.shape, fill, values.dtype)
+        spread = np.full((*body.shape, *values.shape[1:]), fill, values.dtype)
         spread[body] = values[source[body]]
         return spread
 

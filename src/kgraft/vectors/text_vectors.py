@@ -77,6 +77,10 @@ class TextVectors(EntityVectors):
         return encoded
 
     def _take(self, entities: np.ndarray) -> torch.Tensor:
+        if self._says_something(entities).all():
+            vectors, found = self._store.take(self._keys[entities])
+            if found.all():
+                return torch.from_numpy(vectors)
         distinct, place = np.unique(entities, return_inverse=True)
         vectors = np.zeros((len(distinct), self.dimension), np.float32)
         said = np.flatnonzero(self._says_something(distinct))
@@ -102,13 +106,18 @@ class TextVectors(EntityVectors):
 
     def _keys_of(self, entities: np.ndarray) -> np.ndarray:
         """Return the keys of the entities' texts, (n, 2)."""
-        unread = np.unique(entities[self._state[entities] == _UNREAD])
+        unread = entities[self._state[entities] == _UNREAD]
+        if len(unread):
+            self._read_keys(np.unique(unread))
+        return self._keys[entities]
+
+    def _read_keys(self, unread: np.ndarray) -> None:
+        """Work out the keys of entities, each once."""
         for first in range(0, len(unread), TEXTS):
             some = unread[first : first + TEXTS]
             texts = entity_texts(self.graph, some, self.fields)
             self._keys[some] = text_keys(texts)
             self._state[some] = np.where(numbers(pc.equal(texts, "")), _EMPTY, _SAYS_SOMETHING)
-        return self._keys[entities]
 
     def _encode(self, entities: np.ndarray) -> np.ndarray:
         """Encode the texts of entities, keep their vectors and return them, (n, D)."""
