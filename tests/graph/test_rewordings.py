@@ -50,6 +50,13 @@ def index_of(tables):
     return RewordingIndex(VariantIndex(tables["variants"]), tables["rewordings"], reduced)
 
 
+def find(tables, words, barrier):
+    """Return first word, last word and name of all rewordings."""
+    index, phrases = index_of(tables), Phrases.of(words, barrier)
+    columns = [*zip(index.shortened(phrases), index.exchanged(phrases), strict=True)]
+    return set(zip(*(np.concatenate(pair).tolist() for pair in columns), strict=True))
+
+
 def bag(words):
     return tuple(sorted(stem(word) for word in words if stem(word)))
 
@@ -124,20 +131,15 @@ def test_words_are_exchangeable_as_a_plain_count_says(entities):
 def test_rewordings_are_those_of_a_plain_search(entities, words):
     _, tables = build(entities)
     barrier = np.array([word == "." for word in words], bool)
-    columns = index_of(tables).find(Phrases.of(words, barrier))
-    found = set(zip(*(column.tolist() for column in columns), strict=True))
+    found = find(tables, words, barrier)
     assert sorted(found) == naive_find(entities, words)
 
 
 def test_a_name_is_found_in_the_words_of_other_names():
     names, tables = build(ORGANS)
     words = ["a", "renal", "papillary", "necrosis"]
-    columns = index_of(tables).find(Phrases.of(words, np.zeros(len(words), bool)))
-    assert [column.tolist() for column in columns] == [
-        [1],
-        [4],
-        [names.index("kidney papillary necrosis")],
-    ]
+    found = find(tables, words, np.zeros(len(words), bool))
+    assert found == {(1, 4, names.index("kidney papillary necrosis"))}
 
 
 def test_words_that_mostly_tell_entities_apart_are_not_exchangeable():

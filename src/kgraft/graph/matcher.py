@@ -16,7 +16,8 @@ from kgraft.graph.columns import arrow_strings
 from kgraft.graph.fold import HashedTokens, WordTokens
 from kgraft.graph.graph import Graph
 from kgraft.graph.mentions import Match, Mentions
-from kgraft.graph.partial_names import RARE, find_parts
+from kgraft.graph.partial_names import find_parts
+from kgraft.graph.rewordings import find_around_brackets, plausible_rewordings
 from kgraft.graph.tokenised import SEPARATOR, TokenisedTexts
 from kgraft.graph.variants import Phrases
 from kgraft.graph.words import ordinary_frequency
@@ -25,8 +26,6 @@ BARRIERS = frozenset(".;:!?()[]{}|•。！？；：\uffff")  # no variant of a 
 COMMON = 4.5  # Zipf frequency of a word that is no variant of another, but for its plural
 SHORT_TEXT = 16  # words of a text, such as a question, in which part of a name may stand for it
 SHORTEST = 5  # letters of a single word that is a variant of another
-MOST_LONGER = 3  # longer names that a single word may stand for
-BRACKETED = 8  # words in brackets that may stand within a name, the first bracket among them
 
 
 class _Rows(NamedTuple):
@@ -115,7 +114,8 @@ class NameMatcher:
             names = _concatenate(parts)
             phrases = Phrases.of(tokens.words, _barriers(tokens.words))
             parts += [_variants(table, tokens, phrases) for table in tables]
-            parts += [_rewordings(table, tokens, phrases) for table in tables]
+            for table in tables:
+                parts += _rewordings(table, tokens, phrases, names)
             long = _in_long_texts(texts)
             parts += [_parts_of_names(table, tokens, names, long) for table in tables]
         if self._pins is not None:
@@ -160,50 +160,26 @@ def _variants(table: _Table, tokens: WordTokens, phrases: Phrases) -> _Rows:
     return _rows(table, tokens.start[first], tokens.end[last - 1], alias, Match.VARIANT)
 
 
-def _rewordings(table: _Table, tokens: WordTokens, phrases: Phrases) -> _Rows:
-    """Return the rows of names that stand in the text in other words, or around brackets.
-
-    A single word that stands for a longer name must be a rare one, and stand for few names.
-    """
-    words = tokens.words
-    first, last, alias = table.aliases.rewordings.find(phrases)
-    rows = np.flatnonzero(last - first == 1)
-    single = [words[position] for position in first[rows].tolist()]
-    long = np.fromiter((len(word) >= SHORTEST for word in single), bool, len(single))
-    few = np.bincount(first[rows], minlength=len(words))[first[rows]] <= MOST_LONGER
-    kept = np.ones(len(first), bool)
-    kept[rows] = long & few & (ordinary_frequency(single) < RARE)
-    found = [(first[kept], last[kept], alias[kept]), _around_brackets(table, words)]
-    first, last, alias = (np.concatenate(column) for column in zip(*found, strict=True))
-    return _rows(table, tokens.start[first], tokens.end[last - 1], alias, Match.REWORDED)
-
-
-def _around_brackets(table: _Table, words: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find names that stand around brackets: "von Hippel-Lindau (VHL) disease".
-
-    Return first word, last word (exclusive) and alias.
-    """
-    outside = np.flatnonzero(~in_brackets(words))
-    if len(outside) == len(words):
-        return (np.zeros(0, np.int64),) * 3
-    rest = [words[position] for position in outside.tolist()]
-    first, last, alias = table.aliases.variants.find(Phrases.of(rest, _barriers(rest)))
-    begin, end = outside[first], outside[last - 1] + 1
-    around = end - begin > last - first
-    return begin[around], end[around], alias[around]
+def _rewordings(
+    table: _Table, tokens: WordTokens, phrases: Phrases, names: _Rows
+) -> Iterator[_Rows]:
+    """Yield the rows of names that stand in the text in other words, or lack a word."""
+    spans = _word_spans(tokens, names)
+    rewordings = table.aliases.rewordings
+    around = find_around_brackets(table.aliases, tokens.words, _barriers)
+    shortened = plausible_rewordings(tokens.words, rewordings.shortened(phrases), spans)
+    exchanged = plausible_rewordings(tokens.words, rewordings.exchanged(phrases), spans)
+    for match, (first, last, alias) in (
+        (Match.REWORDED, around),
+        (Match.REWORDED, exchanged),
+        (Match.SHORTENED, shortened),
+    ):
+        yield _rows(table, tokens.start[first], tokens.end[last - 1], alias, match)
 
 
-def in_brackets(words: Sequence[str]) -> np.ndarray:
-    """Return which words are in a short pair of brackets, which themselves are too, (N,) bool."""
-    inside = np.zeros(len(words), bool)
-    opened = None
-    for position, word in enumerate(words):
-        if word in ("(", "["):
-            opened = position
-        elif word in (")", "]") and opened is not None:
-            inside[opened : position + 1] = position - opened <= BRACKETED
-            opened = None
-    return inside
+def _word_spans(tokens: WordTokens, names: _Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Return first and last word (exclusive) of names."""
+    return np.searchsorted(tokens.start, names.start), np.searchsorted(tokens.start, names.end)
 
 
 def _in_long_texts(texts: TokenisedTexts) -> np.ndarray:
@@ -213,8 +189,7 @@ def _in_long_texts(texts: TokenisedTexts) -> np.ndarray:
 
 def _parts_of_names(table: _Table, tokens: WordTokens, names: _Rows, skipped: np.ndarray) -> _Rows:
     """Return the rows of parts of names, outside of names of several words and skipped words."""
-    first = np.searchsorted(tokens.start, names.start)
-    last = np.searchsorted(tokens.start, names.end)
+    first, last = _word_spans(tokens, names)
     several = last - first > 1
     edges = np.zeros(len(tokens.words) + 1, np.int64)
     np.add.at(edges, first[several], 1)

@@ -21,9 +21,10 @@ class Match(IntEnum):
     ABBREVIATION = 1  # defined in the text: "Wilson disease (WD)"
     NAME = 2  # the span is a name of the entity
     VARIANT = 3  # the words of a name, inflected or reordered
-    REWORDED = 4  # a name with a word exchanged or left out, as other names of the graph have it
-    PARTIAL = 5  # a part of a name, with a word that few names hold
-    NEIGHBOUR = 6  # near to the span in meaning
+    REWORDED = 4  # a name with a word exchanged, as other names of the graph exchange it
+    SHORTENED = 5  # a name without a word that other names of the graph leave out
+    PARTIAL = 6  # a part of a name, with a word that few names hold
+    NEIGHBOUR = 7  # near to the span in meaning
 
 
 @dataclass(frozen=True)

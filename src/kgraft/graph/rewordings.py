@@ -12,7 +12,8 @@ exchanged by one subtraction and one addition. The hash of "no word" is 0.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,11 +24,17 @@ from kgraft.graph.hashing import mix
 from kgraft.graph.variants import LONGEST, Phrases, VariantIndex
 from kgraft.graph.words import FUNCTION_WORD, ordinary_frequency
 
+if TYPE_CHECKING:
+    from kgraft.graph.aliases import Aliases
+
 FEWEST = 3  # cases in which names that differ in two words alone mean the same entity
 RELIABLE = 0.4  # share of all cases in which names that differ in two words alone
 SAMPLED = 200_000  # entities from whose names the words are learnt
 LARGEST = 64  # names of one entity that differ in one word alone, at most
 NO_WORD = np.uint64(0)
+SHORTEST = 5  # letters of the longest word of a rewording
+JOINING = frozenset(",/=%") | {"and", "or", "with"}  # no rewording runs across one
+BRACKETED = 8  # words in brackets that may stand within a name, the first bracket among them
 
 
 class _Holes(NamedTuple):
@@ -156,17 +163,15 @@ class RewordingIndex:
         self._variants, self._reduced = variants, reduced
         self._word, self._other = numbers(rewordings["word"]), numbers(rewordings["other"])
 
-    def find(self, phrases: Phrases) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return first word, last word (exclusive) and alias of every phrase that is a rewording.
+    def shortened(self, phrases: Phrases) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return first word, last word (exclusive) and alias of phrases that lack one word."""
+        return self._reduced.find(phrases)
 
-        A phrase lacks one word of the name, or has several words, one of which is exchanged.
+    def exchanged(self, phrases: Phrases) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return first word, last word (exclusive) and alias of phrases with one word exchanged.
+
+        They have several words.
         """
-        found = [self._reduced.find(phrases), self._exchanged(phrases)]
-        first, last, alias = (np.concatenate(column) for column in zip(*found, strict=True))
-        return first, last, alias
-
-    def _exchanged(self, phrases: Phrases) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Look up the phrases with one word exchanged."""
         hashes = phrases.hashes
         low, high = (np.searchsorted(self._word, hashes, side) for side in ("left", "right"))
         high = np.where(ordinary_frequency(phrases.words) < FUNCTION_WORD, high, low)
@@ -179,3 +184,69 @@ class RewordingIndex:
         position, phrase = position[inner], rows[phrase[inner]]
         key = phrases.key[phrase] - hashes[position] + self._other[pair]
         return self._variants.look_up(phrases.first[phrase], phrases.last[phrase], key)
+
+
+def plausible_rewordings(
+    words: Sequence[str],
+    found: tuple[np.ndarray, np.ndarray, np.ndarray],
+    names: tuple[np.ndarray, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Leave out of the rewordings `found` in a text what is hardly ever meant.
+
+    A rewording has several words, one of them long, no comma or "and" among them, and is no mere
+    piece of a name that stands in the text; `names` are first and last word (exclusive) of those.
+    """
+    first, last, alias = found
+    long = np.fromiter((len(word) >= SHORTEST for word in words), bool, len(words))
+    joining = np.fromiter((word in JOINING for word in words), bool, len(words))
+    kept = (last - first > 1) & _any_within(long, first, last)
+    kept &= ~_any_within(joining, first, last) & ~_cuts_name(first, last, *names)
+    return first[kept], last[kept], alias[kept]
+
+
+def _any_within(flags: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Return which phrases hold a word with a flag."""
+    total = np.append(0, np.cumsum(flags))
+    return total[last] > total[first]
+
+
+def _cuts_name(
+    first: np.ndarray, last: np.ndarray, name_first: np.ndarray, name_last: np.ndarray
+) -> np.ndarray:
+    """Return which phrases begin or end between two words of a name."""
+    size = int(max(last.max(initial=0), name_last.max(initial=0))) + 1
+    edges = np.zeros(size + 1, np.int64)
+    np.add.at(edges, name_first + 1, 1)
+    np.add.at(edges, name_last, -1)
+    inside = np.cumsum(edges)[:-1] > 0  # a name runs on from the word before
+    return inside[first] | inside[last]
+
+
+def find_around_brackets(
+    aliases: Aliases, words: Sequence[str], barriers: Callable[[Sequence[str]], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find names that stand around brackets: "von Hippel-Lindau (VHL) disease".
+
+    Return first word, last word (exclusive) and alias.
+    """
+    outside = np.flatnonzero(~in_brackets(words))
+    if len(outside) == len(words):
+        return (np.zeros(0, np.int64),) * 3
+    rest = [words[position] for position in outside.tolist()]
+    first, last, alias = aliases.variants.find(Phrases.of(rest, barriers(rest)))
+    begin, end = outside[first], outside[last - 1] + 1
+    around = end - begin > last - first
+    return begin[around], end[around], alias[around]
+
+
+def in_brackets(words: Sequence[str]) -> np.ndarray:
+    """Return which words are in a short pair of brackets, which themselves are too, (N,) bool."""
+    inside = np.zeros(len(words), bool)
+    opened = None
+    for position, word in enumerate(words):
+        if word in ("(", "["):
+            opened = position
+        elif word in (")", "]") and opened is not None:
+            inside[opened : position + 1] = position - opened <= BRACKETED
+            opened = None
+    return inside

@@ -53,6 +53,7 @@ PAIR_FEATURES = (
     "abbreviation",
     "variant",
     "reworded",
+    "shortened",
     "partial",
     "neighbour",
     "label",  # the name is the entity's label
@@ -174,6 +175,7 @@ class FeatureReader:
             mentions.match == Match.ABBREVIATION,
             mentions.match == Match.VARIANT,
             mentions.match == Match.REWORDED,
+            mentions.match == Match.SHORTENED,
             mentions.match == Match.PARTIAL,
             mentions.match == Match.NEIGHBOUR,
             (forms & Form.LABEL) > 0,
