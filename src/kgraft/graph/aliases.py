@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from kgraft.graph.adjacency import expand
 from kgraft.graph.alias_build import LONGER, lengthen
-from kgraft.graph.columns import arrow_numbers, numbers
+from kgraft.graph.columns import StringColumn, numbers
 from kgraft.graph.fold import HashedTokens, hash_words, key
 from kgraft.graph.hashing import HashIndex
 from kgraft.graph.result_cache import ResultCache
 from kgraft.graph.variants import VariantIndex
 
+NAMES_OF_WORDS = 2048  # words whose names are kept once they were read
 _ALIASES = 1000  # of those that fit a search, whose candidates are weighed against one another
 
 
@@ -36,32 +37,12 @@ class Matches:
         return zip(self.start.tolist(), self.end.tolist(), self.alias.tolist(), strict=True)
 
 
-class _Keys(Sequence[str]):
-    """The sorted keys as a sequence, for bisection."""
-
-    def __init__(self, column: pa.ChunkedArray) -> None:
-        self.column = column
-
-    def __len__(self) -> int:
-        return len(self.column)
-
-    def __getitem__(self, row: int) -> str:  # type: ignore[override]
-        return str(self.column[row].as_py())
-
-    def take(self, rows: np.ndarray) -> list[str]:
-        """Return the keys of some rows."""
-        if not len(rows):
-            return []
-        keys: list[str] = self.column.take(arrow_numbers(rows)).to_pylist()
-        return keys
-
-
 class Aliases:
     """The memory-mapped alias tables of a graph (see `alias_build` for what they hold)."""
 
     def __init__(self, tables: dict[str, pa.Table], seed: int) -> None:
         self.seed = seed
-        self.keys = _Keys(tables["aliases"]["key"])
+        self.keys = StringColumn(tables["aliases"]["key"])  # sorted
         self._bounds = numbers(tables["alias_bounds"]["start"])
         self._entity = numbers(tables["candidates"]["entity"])
         self._weight = numbers(tables["candidates"]["weight"])
@@ -77,6 +58,9 @@ class Aliases:
             numbers(tables["words"]["hash"]), numbers(tables["word_buckets"]["start"])
         )
         self._hashes = ResultCache[str, int](lambda words: hash_words(words, seed).tolist())
+        self._names_with = ResultCache[str, list[tuple[int, list[str]]]](
+            lambda words: map(self._find_names_with, words), NAMES_OF_WORDS
+        )
         self._holder_counts = ResultCache[str, int](self._count_holders)
 
     def __len__(self) -> int:
@@ -210,6 +194,9 @@ class Aliases:
 
     def names_with(self, word: str) -> list[tuple[int, list[str]]]:
         """Return the names that hold a word: the row of each, and its words."""
+        return self._names_with([word])[0]
+
+    def _find_names_with(self, word: str) -> list[tuple[int, list[str]]]:
         rows = self.with_words(word)
         names = self.keys.take(rows)
         pairs = ((row, name.split(" ")) for row, name in zip(rows.tolist(), names, strict=True))

@@ -17,7 +17,7 @@ from kgraft.graph.fold import HashedTokens, WordTokens
 from kgraft.graph.graph import Graph
 from kgraft.graph.mentions import Match, Mentions
 from kgraft.graph.partial_names import find_parts
-from kgraft.graph.tokenised import SEPARATOR, TokenisedTexts
+from kgraft.graph.tokenised import SEPARATOR, TokenisedTexts, covered_words
 from kgraft.graph.words import ordinary_frequency
 
 BARRIERS = frozenset(".;:!?()[]{}|•。！？；：\uffff")  # no variant of a name runs across one
@@ -162,10 +162,7 @@ def _parts_of_names(table: _Table, tokens: WordTokens, names: _Rows, skipped: np
     first = np.searchsorted(tokens.start, names.start)
     last = np.searchsorted(tokens.start, names.end)
     several = last - first > 1
-    edges = np.zeros(len(tokens.words) + 1, np.int64)
-    np.add.at(edges, first[several], 1)
-    np.add.at(edges, last[several], -1)
-    covered = skipped | (np.cumsum(edges)[:-1] > 0)
+    covered = skipped | covered_words(first[several], last[several], len(tokens.words))
     first, last, alias = find_parts(table.aliases, tokens.words, covered)
     return _rows(table, tokens.start[first], tokens.end[last - 1], alias, Match.PARTIAL)
 
@@ -176,6 +173,8 @@ def _plausible(
     """Return which variants are: of several words, of a rare word, or the plural of the name."""
     kept = last - first > 1
     rows = np.flatnonzero(~kept)
+    if not len(rows):
+        return kept
     single = [words[position] for position in first[rows].tolist()]
     names = aliases.keys.take(alias[rows])
     plural = [

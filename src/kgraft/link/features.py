@@ -18,7 +18,7 @@ from kgraft.graph import Graph
 from kgraft.graph.alias_build import Form
 from kgraft.graph.columns import numbers
 from kgraft.graph.mentions import Match, Mentions
-from kgraft.graph.tokenised import TokenisedTexts
+from kgraft.graph.tokenised import TokenisedTexts, covered_words
 from kgraft.graph.words import english_words, ordinary_frequency
 
 MENTION_FEATURES = (
@@ -62,6 +62,8 @@ PAIR_FEATURES = (
     "described",
 )
 FEATURES = (*MENTION_FEATURES, *PAIR_FEATURES)
+_CASES = tuple(map(np.uint8, (Form.LOWER, Form.UPPER, Form.MIXED)))
+_LABEL, _DERIVED = np.uint8(Form.LABEL), np.uint8(Form.DERIVED)
 SAMPLED_NAMES = 5_000  # from which the habits of a graph are read
 ORDINARY = 3.0  # Zipf frequency of an ordinary word
 FEW_ORDINARY = 0.03  # share of ordinary names below which they are mere coincidences
@@ -159,9 +161,7 @@ class FeatureReader:
         lower, upper, cased = (
             column[owner] for column in (surface.lower, surface.upper, surface.cased_text)
         )
-        name_lower, name_upper, name_mixed = (
-            (forms & form) > 0 for form in (Form.LOWER, Form.UPPER, Form.MIXED)
-        )
+        name_lower, name_upper, name_mixed = ((forms & case) > 0 for case in _CASES)
         only_upper = name_upper & ~name_lower & ~name_mixed
         rank = np.arange(len(owner)) - mentions.bounds[owner]
         columns = (
@@ -171,8 +171,8 @@ class FeatureReader:
             mentions.match == Match.VARIANT,
             mentions.match == Match.PARTIAL,
             mentions.match == Match.NEIGHBOUR,
-            (forms & Form.LABEL) > 0,
-            (forms & Form.DERIVED) > 0,
+            (forms & _LABEL) > 0,
+            (forms & _DERIVED) > 0,
             only_upper & ~upper,
             name_upper & upper,
             (name_lower & lower) * (1 - self.habits.lower),
@@ -286,10 +286,8 @@ class _SurfaceReader:
 
     def _covered(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
         """Return the share of the words of each text that are in mentions by name."""
-        edges = np.zeros(len(self.tokens.words) + 1, np.int64)
-        np.add.at(edges, first[self.by_name], 1)
-        np.add.at(edges, last[self.by_name], -1)
-        covered = np.cumsum(edges)[:-1] > 0
+        named = self.by_name
+        covered = covered_words(first[named], last[named], len(self.tokens.words))
         text, size = self.texts.text_of_word, self.texts.word_counts
         return np.bincount(text, weights=covered, minlength=len(self.texts)) / np.maximum(size, 1)
 
@@ -310,21 +308,15 @@ class _SurfaceReader:
     ) -> tuple[np.ndarray, list[str], np.ndarray]:
         """Return the ordinary frequency of the rarest and commonest word, and the rarest word."""
         words = self.tokens.words
-        frequency = ordinary_frequency(words)
-        alphanumeric = np.fromiter((any(map(str.isalnum, w)) for w in words), bool, len(words))
-        low = np.where(alphanumeric, frequency, np.inf)
-        high = np.where(alphanumeric, frequency, -np.inf)
-        rarest = np.empty(len(first), np.float32)
-        commonest = np.empty(len(first), np.float32)
-        which = np.empty(len(first), np.int64)
-        for length in np.unique(last - first).tolist():
-            rows = np.flatnonzero(last - first == length)
-            window = first[rows][:, None] + np.arange(length)
-            which[rows] = first[rows] + low[window].argmin(1)
-            rarest[rows], commonest[rows] = low[window].min(1), high[window].max(1)
-        rarest = np.where(np.isfinite(rarest), rarest, 0.0)
-        commonest = np.where(np.isfinite(commonest), commonest, 0.0)
-        return rarest, [words[t] for t in which.tolist()], commonest
+        frequency = ordinary_frequency(words).tolist()
+        rows = []
+        for begin, end in zip(first.tolist(), last.tolist(), strict=True):
+            worded = [t for t in range(begin, end) if any(map(str.isalnum, words[t]))]
+            rarest = min(worded, key=frequency.__getitem__, default=begin)
+            highest = max((frequency[t] for t in worded), default=0.0)
+            rows.append((frequency[rarest] if worded else 0.0, highest, words[rarest]))
+        low, high, rarest_words = zip(*rows, strict=True) if rows else ((), (), ())
+        return np.array(low, np.float32), list(rarest_words), np.array(high, np.float32)
 
     def _is_capitalised(self, token: np.ndarray, edge: np.ndarray, *, before: bool) -> np.ndarray:
         """Return whether the neighbouring word, one space away, begins with a capital."""
