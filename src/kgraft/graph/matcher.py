@@ -13,7 +13,7 @@ from kgraft.graph.abbreviations import Definition, find_definitions, find_uses
 from kgraft.graph.alias_build import Names, build_aliases
 from kgraft.graph.aliases import Aliases
 from kgraft.graph.columns import arrow_strings
-from kgraft.graph.fold import HashedTokens, WordTokens
+from kgraft.graph.fold import WordTokens
 from kgraft.graph.graph import Graph
 from kgraft.graph.mentions import Match, Mentions
 from kgraft.graph.partial_names import find_parts
@@ -137,9 +137,7 @@ def _grouped(rows: _Rows, bounds: np.ndarray) -> Mentions:
 
 
 def _exact(table: _Table, tokens: WordTokens, match: Match) -> _Rows:
-    hashes = table.aliases.hashes(tokens.words)
-    hashed = HashedTokens(tokens.start, tokens.end, hashes)
-    matches = table.aliases.match(hashed, overlapping=True)
+    matches = table.aliases.match_words(tokens)
     return _rows(table, matches.start, matches.end, matches.alias, match)
 
 
