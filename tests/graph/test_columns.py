@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgraft.graph.columns import (
+    StringColumn,
     arrow_numbers,
     arrow_strings,
     codepoints,
@@ -34,6 +35,18 @@ def test_string_buffers_hold_the_bytes_of_each_string_of_a_slice(texts, kind, da
     pieces = [octets[a:b].tobytes().decode() for a, b in pairwise(bounds)]
     assert pieces == texts[first:]
     assert bounds[0] == 0
+
+
+@given(st.lists(TEXTS, max_size=4), st.sampled_from([pa.string(), pa.large_string()]), st.data())
+def test_rows_of_a_string_column_are_read_from_any_chunk(parts, kind, data):
+    cuts = [data.draw(st.integers(0, len(part))) for part in parts]
+    chunks = [pa.array(part, kind).slice(cut) for part, cut in zip(parts, cuts, strict=True)]
+    expected = [text for part, cut in zip(parts, cuts, strict=True) for text in part[cut:]]
+    column = StringColumn(pa.chunked_array(chunks, kind))
+    assert list(column) == expected
+    assert column.take(np.arange(len(expected))[::-1]) == expected[::-1]
+    with pytest.raises(IndexError):
+        column[len(expected)]
 
 
 @given(TEXTS)

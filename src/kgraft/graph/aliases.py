@@ -12,13 +12,14 @@ import pyarrow as pa
 
 from kgraft.graph.adjacency import expand
 from kgraft.graph.alias_build import LONGER, lengthen
-from kgraft.graph.columns import arrow_numbers, numbers
-from kgraft.graph.fold import HashedTokens, hash_words, key
+from kgraft.graph.columns import StringColumn, numbers
+from kgraft.graph.fold import HashedTokens, WordTokens, hash_words, key
 from kgraft.graph.hashing import HashIndex
 from kgraft.graph.result_cache import ResultCache
 from kgraft.graph.rewordings import RewordingIndex
 from kgraft.graph.variants import VariantIndex
 
+NAMES_OF_WORDS = 2048  # words whose names are kept once they were read
 _ALIASES = 1000  # of those that fit a search, whose candidates are weighed against one another
 
 
@@ -37,32 +38,12 @@ class Matches:
         return zip(self.start.tolist(), self.end.tolist(), self.alias.tolist(), strict=True)
 
 
-class _Keys(Sequence[str]):
-    """The sorted keys as a sequence, for bisection."""
-
-    def __init__(self, column: pa.ChunkedArray) -> None:
-        self.column = column
-
-    def __len__(self) -> int:
-        return len(self.column)
-
-    def __getitem__(self, row: int) -> str:  # type: ignore[override]
-        return str(self.column[row].as_py())
-
-    def take(self, rows: np.ndarray) -> list[str]:
-        """Return the keys of some rows."""
-        if not len(rows):
-            return []
-        keys: list[str] = self.column.take(arrow_numbers(rows)).to_pylist()
-        return keys
-
-
 class Aliases:
     """The memory-mapped alias tables of a graph (see `alias_build` for what they hold)."""
 
     def __init__(self, tables: dict[str, pa.Table], seed: int) -> None:
         self.seed = seed
-        self.keys = _Keys(tables["aliases"]["key"])
+        self.keys = StringColumn(tables["aliases"]["key"])  # sorted
         self._bounds = numbers(tables["alias_bounds"]["start"])
         self._entity = numbers(tables["candidates"]["entity"])
         self._weight = numbers(tables["candidates"]["weight"])
@@ -79,7 +60,10 @@ class Aliases:
         self._words = HashIndex(
             numbers(tables["words"]["hash"]), numbers(tables["word_buckets"]["start"])
         )
-        self._hashes = ResultCache[str, int](lambda words: hash_words(words, seed).tolist())
+        self._first_words = ResultCache[str, tuple[int, int]](self._look_up_words)
+        self._names_with = ResultCache[str, list[tuple[int, list[str]]]](
+            lambda words: map(self._find_names_with, words), NAMES_OF_WORDS
+        )
         self._holder_counts = ResultCache[str, int](self._count_holders)
 
     def __len__(self) -> int:
@@ -157,13 +141,11 @@ class Aliases:
 
     def match(self, tokens: HashedTokens, *, overlapping: bool = False) -> Matches:
         """Find the aliases in a text that is cut into tokens already, with this table's seed."""
-        first, length, alias = self._phrases_in(tokens.hash)
-        order = np.lexsort((length, first))
-        first, length, alias = first[order], length[order], alias[order]
+        first, length, alias = self._phrases_in(tokens.hash, self._values(tokens.hash))
         if not overlapping:
             kept = _leftmost_longest(first, length)
             first, length, alias = first[kept], length[kept], alias[kept]
-        return Matches(tokens.start[first], tokens.end[first + length - 1], alias)
+        return _matches(tokens.start, tokens.end, first, length, alias)
 
     def weights(self, aliases: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the candidates of many aliases: place among the aliases, entity and weight."""
@@ -207,25 +189,44 @@ class Aliases:
         """How many names hold each word of the table; 0 behind the last."""
         return np.append(np.diff(self._word_start, append=len(self._postings)), 0)
 
-    def hashes(self, words: Sequence[str]) -> np.ndarray:
-        """Return the hashes of folded words, under the seed of the table, (N,)."""
-        return np.array(self._hashes(words), np.uint64)
+    def match_words(self, tokens: WordTokens) -> Matches:
+        """Find all aliases in a text that is cut into words already, overlapping ones too."""
+        known = np.array(self._first_words(tokens.words), np.uint64).reshape(-1, 2)
+        found = self._phrases_in(known[:, 0], known[:, 1].astype(self._value.dtype))
+        return _matches(tokens.start, tokens.end, *found)
+
+    def _look_up_words(self, words: list[str]) -> list[tuple[int, int]]:
+        """Return the hash of each word, and its value as the first word of phrases."""
+        hashes = hash_words(words, self.seed)
+        return list(zip(hashes.tolist(), self._values(hashes).tolist(), strict=True))
 
     def names_with(self, word: str) -> list[tuple[int, list[str]]]:
         """Return the names that hold a word: the row of each, and its words."""
+        return self._names_with([word])[0]
+
+    def _find_names_with(self, word: str) -> list[tuple[int, list[str]]]:
         rows = self.with_words(word)
         names = self.keys.take(rows)
         pairs = ((row, name.split(" ")) for row, name in zip(rows.tolist(), names, strict=True))
         return [(row, words) for row, words in pairs if word in words]
 
-    def _phrases_in(self, token: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return first token, number of tokens and alias of every match."""
+    def _values(self, phrases: np.ndarray) -> np.ndarray:
+        """Return what the table says of phrases by their hashes, 0 for those not in it."""
+        place = self._phrases.find(phrases)
+        values = np.zeros(len(phrases), self._value.dtype)
+        values[place >= 0] = self._value[place[place >= 0]]
+        return values
+
+    def _phrases_in(
+        self, token: np.ndarray, value: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return first token, number of tokens and alias of every match, in this order.
+
+        `value` is what the table says of each token as the first of a phrase.
+        """
         firsts, lengths, aliases = [], [], []
         active, phrase, length = np.arange(len(token)), token, 1
         while active.size:
-            place = self._phrases.find(phrase)
-            known = place >= 0
-            active, phrase, value = active[known], phrase[known], self._value[place[known]]
             alias = (value & ~LONGER).astype(np.int64) - 1
             whole = alias >= 0
             firsts.append(active[whole])
@@ -234,11 +235,20 @@ class Aliases:
             more = ((value & LONGER) != 0) & (active + length < len(token))
             active = active[more]
             phrase = lengthen(phrase[more], token[active + length], self.seed)
+            value = self._values(phrase)
             length += 1
         if not firsts:
             none = np.zeros(0, np.int64)
             return none, none, none
-        return np.concatenate(firsts), np.concatenate(lengths), np.concatenate(aliases)
+        first, size, alias = map(np.concatenate, (firsts, lengths, aliases))
+        order = np.lexsort((size, first))
+        return first[order], size[order], alias[order]
+
+
+def _matches(
+    start: np.ndarray, end: np.ndarray, first: np.ndarray, length: np.ndarray, alias: np.ndarray
+) -> Matches:
+    return Matches(start[first], end[first + length - 1], alias)
 
 
 def _leftmost_longest(first: np.ndarray, length: np.ndarray) -> np.ndarray:

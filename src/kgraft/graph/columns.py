@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 import pyarrow as pa
@@ -59,6 +61,38 @@ def flat(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     if column.num_chunks == 1:
         return column.chunk(0)
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+
+
+class StringColumn(Sequence[str]):
+    """A column of strings, none null, of which single rows are read without Arrow's overhead."""
+
+    def __init__(self, column: pa.ChunkedArray) -> None:
+        chunks = [chunk for chunk in column.chunks if len(chunk)]
+        self._begins = [0, *accumulate(map(len, chunks))]
+        self._chunks = [_bounds_and_bytes(chunk) for chunk in chunks]
+
+    def __len__(self) -> int:
+        return self._begins[-1]
+
+    def __getitem__(self, row: int) -> str:  # type: ignore[override]
+        if not 0 <= row < len(self):
+            raise IndexError(row)
+        chunk = bisect_right(self._begins, row) - 1
+        bounds, octets = self._chunks[chunk]
+        place = row - self._begins[chunk]
+        return str(octets[bounds[place] : bounds[place + 1]], "utf-8")
+
+    def take(self, rows: np.ndarray) -> list[str]:
+        """Return some rows; Arrow would first join all chunks, and so read the whole column."""
+        return [self[row] for row in rows.tolist()]
+
+
+def _bounds_and_bytes(strings: pa.Array) -> tuple[np.ndarray, memoryview]:
+    """Return the bounds of strings among the bytes of their buffer, and the bytes."""
+    _, offsets, data = strings.buffers()
+    wide = pa.types.is_large_string(strings.type)
+    bounds = np.frombuffer(offsets, np.int64 if wide else np.int32)
+    return bounds[strings.offset :], memoryview(data if data is not None else b"")
 
 
 def arrow_numbers(values: np.ndarray) -> pa.Array:

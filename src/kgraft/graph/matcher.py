@@ -13,12 +13,12 @@ from kgraft.graph.abbreviations import Definition, find_definitions, find_uses
 from kgraft.graph.alias_build import Names, build_aliases
 from kgraft.graph.aliases import Aliases
 from kgraft.graph.columns import arrow_strings
-from kgraft.graph.fold import HashedTokens, WordTokens
+from kgraft.graph.fold import WordTokens
 from kgraft.graph.graph import Graph
 from kgraft.graph.mentions import Match, Mentions
 from kgraft.graph.partial_names import find_parts
 from kgraft.graph.rewordings import find_around_brackets, plausible_rewordings
-from kgraft.graph.tokenised import SEPARATOR, TokenisedTexts
+from kgraft.graph.tokenised import SEPARATOR, TokenisedTexts, covered_words
 from kgraft.graph.variants import Phrases
 from kgraft.graph.words import ordinary_frequency
 
@@ -142,9 +142,7 @@ def _grouped(rows: _Rows, bounds: np.ndarray) -> Mentions:
 
 
 def _exact(table: _Table, tokens: WordTokens, match: Match) -> _Rows:
-    hashes = table.aliases.hashes(tokens.words)
-    hashed = HashedTokens(tokens.start, tokens.end, hashes)
-    matches = table.aliases.match(hashed, overlapping=True)
+    matches = table.aliases.match_words(tokens)
     return _rows(table, matches.start, matches.end, matches.alias, match)
 
 
@@ -191,10 +189,7 @@ def _parts_of_names(table: _Table, tokens: WordTokens, names: _Rows, skipped: np
     """Return the rows of parts of names, outside of names of several words and skipped words."""
     first, last = _word_spans(tokens, names)
     several = last - first > 1
-    edges = np.zeros(len(tokens.words) + 1, np.int64)
-    np.add.at(edges, first[several], 1)
-    np.add.at(edges, last[several], -1)
-    covered = skipped | (np.cumsum(edges)[:-1] > 0)
+    covered = skipped | covered_words(first[several], last[several], len(tokens.words))
     first, last, alias = find_parts(table.aliases, tokens.words, covered)
     return _rows(table, tokens.start[first], tokens.end[last - 1], alias, Match.PARTIAL)
 
@@ -205,6 +200,8 @@ def _plausible(
     """Return which variants are: of several words, of a rare word, or the plural of the name."""
     kept = last - first > 1
     rows = np.flatnonzero(~kept)
+    if not len(rows):
+        return kept
     single = [words[position] for position in first[rows].tolist()]
     names = aliases.keys.take(alias[rows])
     plural = [

@@ -64,6 +64,14 @@ class Mentions:
         """The first candidate's row of each mention, (M,); every mention must have one."""
         return self.bounds[:-1]
 
+    @property
+    def kind(self) -> np.ndarray:
+        """How each mention was found, (M,) see `Match`; NEIGHBOUR if it has no candidate yet."""
+        kind = np.full(len(self), Match.NEIGHBOUR, np.uint8)
+        named = self.sizes > 0
+        kind[named] = self.match[self.best[named]]
+        return kind
+
     def select(self, rows: np.ndarray) -> Mentions:
         """Return the mentions of some rows (indices or a mask), in that order."""
         if rows.dtype == bool and rows.all():

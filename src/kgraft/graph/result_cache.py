@@ -32,9 +32,10 @@ class ResultCache(Generic[K, T]):
             return [known[key] for key in keys]
         except KeyError:
             pass
-        distinct = dict.fromkeys(keys)
-        if len(known) + len(distinct) > self._most:
-            self._known = known = {}
+        distinct = list(dict.fromkeys(keys))
         missing = [key for key in distinct if key not in known]
+        if len(known) + len(missing) > self._most:
+            self._known = known = {}
+            missing = distinct
         known.update(zip(missing, self._compute(missing), strict=True))
         return [known[key] for key in keys]

@@ -58,3 +58,11 @@ class TokenisedTexts(Sequence[str]):
         """Return the characters start:end of text number `text`, for many spans."""
         spans = zip(text.tolist(), start.tolist(), end.tolist(), strict=True)
         return [self._texts[number][first:last] for number, first, last in spans]
+
+
+def covered_words(first: np.ndarray, last: np.ndarray, words: int) -> np.ndarray:
+    """Return which words are in any of the spans first:last, (W,) bool."""
+    opened = np.bincount(first, minlength=words + 1)
+    closed = np.bincount(last, minlength=words + 1)
+    covered: np.ndarray = np.cumsum(opened - closed)[:words] > 0
+    return covered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 
 import numpy as np
 
@@ -52,12 +52,12 @@ def inside_unique_name(mentions: Mentions) -> np.ndarray:
     match = np.full(len(mentions), Match.NEIGHBOUR)
     match[single] = mentions.match[mentions.best[single]]
     unique = np.flatnonzero(single & (match <= Match.NAME))
+    text, start, end = (a.tolist() for a in (mentions.text, mentions.start, mentions.end))
+    spans = list(zip(text, start, strict=True))
     for row in unique.tolist():
-        text, start, end = mentions.text[row], mentions.start[row], mentions.end[row]
-        first = np.searchsorted(mentions.text, text)
-        last = np.searchsorted(mentions.text, text, side="right")
-        begin = first + np.searchsorted(mentions.start[first:last], start)
-        stop = first + np.searchsorted(mentions.start[first:last], end)
-        within = np.arange(begin, stop)[mentions.end[begin:stop] <= end]
-        inside[within[within != row]] = True
+        begin = bisect_left(spans, spans[row])
+        stop = bisect_left(spans, (text[row], end[row]), begin)
+        for other in range(begin, stop):
+            if other != row and end[other] <= end[row]:
+                inside[other] = True
     return inside

@@ -19,7 +19,7 @@ from kgraft.graph.abbreviations import find_definitions
 from kgraft.graph.alias_build import Form
 from kgraft.graph.columns import numbers
 from kgraft.graph.mentions import Match, Mentions
-from kgraft.graph.tokenised import TokenisedTexts
+from kgraft.graph.tokenised import TokenisedTexts, covered_words
 from kgraft.graph.words import english_words, ordinary_frequency
 
 MENTION_FEATURES = (
@@ -36,6 +36,7 @@ MENTION_FEATURES = (
     "after capital",  # the word before is capitalised too, in cased text
     "before capital",
     "inside longer",  # inside a longer name
+    "inside variant",  # inside a longer variant or rewording of a name
     "contains shorter",  # a shorter name is inside
     "overlaps",  # overlaps another name without containing it
     "in question",  # the text is a short question
@@ -66,8 +67,11 @@ PAIR_FEATURES = (
     "described",
 )
 FEATURES = (*MENTION_FEATURES, *PAIR_FEATURES)
+_CASES = tuple(map(np.uint8, (Form.LOWER, Form.UPPER, Form.MIXED)))
+_LABEL, _DERIVED = np.uint8(Form.LABEL), np.uint8(Form.DERIVED)
 SAMPLED_NAMES = 5_000  # from which the habits of a graph are read
 ORDINARY = 3.0  # Zipf frequency of an ordinary word
+NOTHING = int(max(Match)) + 1  # beyond the least sure kind of match
 FEW_ORDINARY = 0.03  # share of ordinary names below which they are mere coincidences
 
 
@@ -131,7 +135,7 @@ class FeatureReader:
         return np.hstack([of_mentions[mentions.owner], of_pairs])
 
     def _mention_features(self, surface: Surface, mentions: Mentions) -> np.ndarray:
-        inside, contains, overlaps = nesting(mentions)
+        around, contains, overlaps = nesting(mentions)
         columns = (
             np.log(surface.words),
             np.log(mentions.end - mentions.start) / 3,
@@ -145,7 +149,8 @@ class FeatureReader:
             surface.commonest / 5,
             surface.after_capital,
             surface.before_capital,
-            inside,
+            around <= Match.NAME,
+            (around >= Match.VARIANT) & (around <= Match.SHORTENED),
             contains,
             overlaps,
             surface.in_question,
@@ -164,9 +169,7 @@ class FeatureReader:
         lower, upper, cased = (
             column[owner] for column in (surface.lower, surface.upper, surface.cased_text)
         )
-        name_lower, name_upper, name_mixed = (
-            (forms & form) > 0 for form in (Form.LOWER, Form.UPPER, Form.MIXED)
-        )
+        name_lower, name_upper, name_mixed = ((forms & case) > 0 for case in _CASES)
         only_upper = name_upper & ~name_lower & ~name_mixed
         rank = np.arange(len(owner)) - mentions.bounds[owner]
         columns = (
@@ -178,8 +181,8 @@ class FeatureReader:
             mentions.match == Match.SHORTENED,
             mentions.match == Match.PARTIAL,
             mentions.match == Match.NEIGHBOUR,
-            (forms & Form.LABEL) > 0,
-            (forms & Form.DERIVED) > 0,
+            (forms & _LABEL) > 0,
+            (forms & _DERIVED) > 0,
             only_upper & ~upper,
             name_upper & upper,
             (name_lower & lower) * (1 - self.habits.lower),
@@ -247,12 +250,8 @@ class _SurfaceReader:
         self.is_upper, lower = letter_cases(self.joined)
         self.upper_total = np.append(0, np.cumsum(self.is_upper))
         self.lower_total = np.append(0, np.cumsum(lower))
-        self.by_name = np.zeros(len(mentions), bool)
-        named = mentions.sizes > 0
-        kind = mentions.match[mentions.best[named]]
-        self.by_name[named] = kind <= Match.NAME
-        self.by_definition = np.zeros(len(mentions), bool)
-        self.by_definition[named] = kind == Match.ABBREVIATION
+        self.by_name = mentions.kind <= Match.NAME
+        self.by_definition = mentions.kind == Match.ABBREVIATION
         self.start = mentions.start + self.bounds[self.text]
         self.end = mentions.end + self.bounds[self.text]
 
@@ -298,10 +297,8 @@ class _SurfaceReader:
 
     def _covered(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
         """Return the share of the words of each text that are in mentions by name."""
-        edges = np.zeros(len(self.tokens.words) + 1, np.int64)
-        np.add.at(edges, first[self.by_name], 1)
-        np.add.at(edges, last[self.by_name], -1)
-        covered = np.cumsum(edges)[:-1] > 0
+        named = self.by_name
+        covered = covered_words(first[named], last[named], len(self.tokens.words))
         text, size = self.texts.text_of_word, self.texts.word_counts
         return np.bincount(text, weights=covered, minlength=len(self.texts)) / np.maximum(size, 1)
 
@@ -322,21 +319,15 @@ class _SurfaceReader:
     ) -> tuple[np.ndarray, list[str], np.ndarray]:
         """Return the ordinary frequency of the rarest and commonest word, and the rarest word."""
         words = self.tokens.words
-        frequency = ordinary_frequency(words)
-        alphanumeric = np.fromiter((any(map(str.isalnum, w)) for w in words), bool, len(words))
-        low = np.where(alphanumeric, frequency, np.inf)
-        high = np.where(alphanumeric, frequency, -np.inf)
-        rarest = np.empty(len(first), np.float32)
-        commonest = np.empty(len(first), np.float32)
-        which = np.empty(len(first), np.int64)
-        for length in np.unique(last - first).tolist():
-            rows = np.flatnonzero(last - first == length)
-            window = first[rows][:, None] + np.arange(length)
-            which[rows] = first[rows] + low[window].argmin(1)
-            rarest[rows], commonest[rows] = low[window].min(1), high[window].max(1)
-        rarest = np.where(np.isfinite(rarest), rarest, 0.0)
-        commonest = np.where(np.isfinite(commonest), commonest, 0.0)
-        return rarest, [words[t] for t in which.tolist()], commonest
+        frequency = ordinary_frequency(words).tolist()
+        rows = []
+        for begin, end in zip(first.tolist(), last.tolist(), strict=True):
+            worded = [t for t in range(begin, end) if any(map(str.isalnum, words[t]))]
+            rarest = min(worded, key=frequency.__getitem__, default=begin)
+            highest = max((frequency[t] for t in worded), default=0.0)
+            rows.append((frequency[rarest] if worded else 0.0, highest, words[rarest]))
+        low, high, rarest_words = zip(*rows, strict=True) if rows else ((), (), ())
+        return np.array(low, np.float32), list(rarest_words), np.array(high, np.float32)
 
     def _is_capitalised(self, token: np.ndarray, edge: np.ndarray, *, before: bool) -> np.ndarray:
         """Return whether the neighbouring word, one space away, begins with a capital."""
@@ -404,28 +395,28 @@ def letter_cases(text: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def nesting(mentions: Mentions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return which mentions lie inside a longer one, contain a shorter one, or overlap one.
+    """Return the surest kind of match that each mention lies in, and two masks, (M,) each.
 
-    Mentions are in order of text, start and end; only a name counts as the longer one.
+    The kind is `NOTHING` where it lies in none; the masks say which contain a shorter mention, and
+    which overlap another one otherwise. Mentions are in order of text, start and end.
     """
     count = len(mentions)
-    inside, contains, overlaps = (np.zeros(count, bool) for _ in range(3))
+    around = np.full(count, NOTHING)
+    contains, overlaps = np.zeros((2, count), bool)
     text, start, end = (a.tolist() for a in (mentions.text, mentions.start, mentions.end))
-    exact = np.zeros(count, bool)
-    named = mentions.sizes > 0
-    exact[named] = mentions.match[mentions.best[named]] <= Match.NAME
+    kind = mentions.kind.tolist()
     for first in range(count):
         second = first + 1
         while second < count and text[second] == text[first] and start[second] < end[first]:
             if (start[second], end[second]) == (start[first], end[first]):
                 pass  # a span that was given twice
             elif end[second] <= end[first]:
-                inside[second] |= exact[first]
+                around[second] = min(around[second], kind[first])
                 contains[first] = True
             elif start[second] == start[first]:
-                inside[first] |= exact[second]
+                around[first] = min(around[first], kind[second])
                 contains[second] = True
             else:
                 overlaps[first] = overlaps[second] = True
             second += 1
-    return inside, contains, overlaps
+    return around, contains, overlaps

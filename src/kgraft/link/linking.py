@@ -29,6 +29,7 @@ BY_NAME = 8  # candidates of a span that share its name, likeliest first
 BY_MEANING = 8  # candidates of a span that is not a name
 CATEGORY, FEWEST_HOLDERS = 0.02, 50  # share and number of names that hold a category's word
 DOCUMENT = 40  # words from which on the links of a text are made to fit each other
+_WITH_SMALL_LETTERS = np.uint8(Form.LOWER | Form.MIXED)
 Decoding = Literal["head", "elq"]
 
 
@@ -149,25 +150,29 @@ def category_words(knowledge: Knowledge, mentions: Mentions, texts: Sequence[str
     Where every fiftieth name holds "disease" or "syndrome", the word alone tells a category.
     """
     aliases = knowledge.graph.aliases
-    spans = zip(mentions.text, mentions.start, mentions.end, strict=True)
-    words = [texts[text][start:end].casefold() for text, start, end in spans]
-    holders = aliases.count_holders(words)
+    surfaces = TokenisedTexts.of(texts).surfaces(mentions.text, mentions.start, mentions.end)
+    holders = aliases.count_holders([surface.casefold() for surface in surfaces])
+    categories = holders > max(FEWEST_HOLDERS, CATEGORY * len(aliases))
+    if not categories.any():
+        return categories
     by_name = np.zeros(len(mentions), bool)
     by_name[mentions.owner[mentions.match >= Match.NAME]] = True
-    return by_name & (holders > max(FEWEST_HOLDERS, CATEGORY * len(aliases)))
+    return by_name & categories
 
 
 def plausible_names(mentions: Mentions, texts: Sequence[str]) -> Mentions:
     """Leave out mere signs, and acronyms that the text uses as ordinary words: "is", "can"."""
-    spans = zip(mentions.text, mentions.start, mentions.end, strict=True)
-    worded = [any(map(str.isalnum, texts[text][start:end])) for text, start, end in spans]
+    texts = TokenisedTexts.of(texts)
+    surfaces = texts.surfaces(mentions.text, mentions.start, mentions.end)
+    worded = [any(map(str.isalnum, surface)) for surface in surfaces]
     mentions = mentions.select(np.array(worded, bool))
-    owner = mentions.owner
-    only_upper = (mentions.forms & (Form.LOWER | Form.MIXED)) == 0
+    only_upper = (mentions.forms & _WITH_SMALL_LETTERS) == 0
     checked = only_upper & (mentions.match >= Match.NAME)
+    if not checked.any():
+        return mentions.select(mentions.sizes > 0)
+    owner = mentions.owner
     rows = np.unique(owner[checked])
-    spans = zip(mentions.text[rows], mentions.start[rows], mentions.end[rows], strict=True)
-    surfaces = [texts[text][start:end] for text, start, end in spans]
+    surfaces = texts.surfaces(mentions.text[rows], mentions.start[rows], mentions.end[rows])
     ordinary = ordinary_frequency([surface.casefold() for surface in surfaces]) >= 3.5
     wrong = np.zeros(len(mentions), bool)
     wrong[rows] = ordinary & ~np.array([s.isupper() for s in surfaces], bool)

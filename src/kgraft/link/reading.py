@@ -103,8 +103,8 @@ def _look(output: EncoderOutput, asked: list[tuple[np.ndarray, Places]]) -> list
     last = np.concatenate([places.last for _, places in asked])
     columns = tuple(map(torch.from_numpy, (row, first, last)))
     sizes = [len(rows) for rows, _ in asked]
-    logits = torch.split(logits_at(output.marks, *columns), sizes)
-    vectors = torch.split(span_means(output.vectors, *columns), sizes)
+    logits = logits_at(output.marks, *columns).split_with_sizes(sizes)
+    vectors = span_means(output.vectors, *columns).split_with_sizes(sizes)
     places = [places for _, places in asked]
     return [SpanVectors(*one) for one in zip(places, logits, vectors, strict=True)]
 
