@@ -1,9 +1,11 @@
-"""Puts the measured figures into README.md and docs/: python -m benchmarks.report [--check].
+"""Writes benchmarks/RESULTS.md, and figures into README and docs: python -m benchmarks.report.
 
-The pictures docs/graft-worth.svg and docs/joint-worth.svg show what the results say that knowledge
-is worth, docs/joint-losses.svg what each loss of joint pre-training contributes. Whatever stands
-between <!-- figures:NAME --> and <!-- /figures --> is made from benchmarks/results/NAME.json and
-from nothing else.
+RESULTS.md holds all figures with their protocols. In README.md and docs/, whatever stands between
+<!-- figures:NAME --> and <!-- /figures --> is made from benchmarks/results/NAME.json and from
+nothing else; <!-- figures:NAME one two --> shows only these figures. The pictures
+docs/graft-worth.svg and docs/joint-worth.svg show what the results say that knowledge is worth,
+docs/joint-losses.svg what each loss of joint pre-training contributes. With --check nothing is
+written.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +22,44 @@ from benchmarks.contributions import contributions_picture
 from benchmarks.harness import ROOT, goal_text, met
 from benchmarks.worth import worth_names, worth_picture, worth_table
 
-BLOCK = re.compile(r"(<!-- figures:([\w-]+) -->\n)(.*?)(<!-- /figures -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- figures:([\w -]+) -->\n)(.*?)(<!-- /figures -->)", re.DOTALL)
 PICTURES: dict[str, Callable[[Path], str | None]] = {
     "graft-worth.svg": lambda results: worth_picture(results, "graft_*.json"),
     "joint-worth.svg": lambda results: worth_picture(results, "joint_*.json"),
     "joint-losses.svg": lambda results: contributions_picture(results / "joint_losses.json"),
 }
-MARK = re.compile(r"<!-- figures:[\w-]+ -->")
+MARK = re.compile(r"<!-- figures:[\w -]+ -->")
+PAGE = Path("benchmarks") / "RESULTS.md"
+OPENING = """# Results
+
+All figures that `make bench-NAME` has measured, with how they were measured. Made by `make report`
+from [benchmarks/results](results), which also hold machine, versions, seeds and the digest of the
+data; do not edit.
+"""
 
 
-def table(name: str, results: Path) -> str:
-    """Return the Markdown table of one benchmark."""
+def results_page(results: Path) -> str:
+    """Return the page of all results."""
+    sections = [OPENING]
+    for path in sorted(results.glob("*.json")):
+        result = json.loads(path.read_text(encoding="utf-8"))
+        tree = "" if result.get("clean_tree", True) else ", with changes"
+        made = f"Commit {result.get('commit', 'unknown')[:8]}{tree}. "
+        made += f"{result['duration_seconds'] / 60:.1f} minutes."
+        protocol = result["protocol"]
+        sections.append(f"## {path.stem}\n\n{protocol}\n\n{made}\n\n{table(path.stem, results)}")
+    return "\n".join(sections)
+
+
+def table(name: str, results: Path, chosen: Sequence[str] = ()) -> str:
+    """Return the Markdown table of one benchmark, or of some of its figures."""
     path = results / f"{name}.json"
     if not path.exists():
         return f"Not measured: run `make bench-{name}`.\n"
     result = json.loads(path.read_text(encoding="utf-8"))
     figures = result["figures"]
+    if chosen:
+        figures = {name: figures[name] for name in chosen}
     apart = worth_names(figures)
     apart -= result["goals"].keys()
     rows = [_row(name, value, result) for name, value in figures.items() if name not in apart]
@@ -66,7 +90,12 @@ def number(value: float) -> str:
 
 def fill(text: str, results: Path) -> str:
     """Return a page with every block made anew."""
-    filled = BLOCK.sub(lambda found: found[1] + table(found[2], results) + found[4], text)
+
+    def made(block: re.Match[str]) -> str:
+        name, *chosen = block[2].split()
+        return block[1] + table(name, results, chosen) + block[4]
+
+    filled = BLOCK.sub(made, text)
     blocks = [found[3] for found in BLOCK.finditer(text)]
     if len(MARK.findall(text)) != len(blocks) or any(MARK.search(body) for body in blocks):
         raise ValueError("a figures block is not closed by <!-- /figures -->")
@@ -76,6 +105,9 @@ def fill(text: str, results: Path) -> str:
 def outdated(root: Path) -> dict[Path, str]:
     """Return the pages that differ from what the results say, with what they should hold."""
     changed = {}
+    every = results_page(root / "benchmarks" / "results")
+    if not (root / PAGE).exists() or (root / PAGE).read_text(encoding="utf-8") != every:
+        changed[root / PAGE] = every
     for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
         if page.exists():
             text = page.read_text(encoding="utf-8")

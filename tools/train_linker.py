@@ -30,9 +30,9 @@ from kgraft.link.training_texts import FULL, TrainingTexts, Unmarked
 from kgraft.text import Encoder
 
 SETTINGS = LinkSettings(epochs=1, part=3000)
-HEAD_EPOCHS = 3
 HEAD_TEXTS = 1200  # of each source that the link head learns from
 REPEATS = {"world": 4, "dbpedia": 2, **dict.fromkeys(texts.DOMAINS, 2)}  # of small sources
+INDEXED = "wikidata"  # the graph whose texts the link head sees with candidates by meaning too
 PARTIAL = Unmarked()
 GRAPH_TEXTS = 3000
 
@@ -51,11 +51,21 @@ def main() -> None:
     model = LinkModel.from_pretrained(first)
     examples = []
     for source in training_sources(data, most=HEAD_TEXTS, made=False):
-        repeats = REPEATS.get(source.knowledge.graph.manifest.name, 1)
-        examples += collect_examples(model, source) * repeats
+        name = source.knowledge.graph.manifest.name
+        examples += collect_examples(model, source) * REPEATS.get(name, 1)
+        if name == INDEXED:
+            examples += collect_examples(model, _with_index(source))
     print(f"{len(examples)} batches of examples for the link head", flush=True)
-    fit_head(model, examples, epochs=HEAD_EPOCHS, seed=SETTINGS.seed)
+    fit_head(model, examples, seed=SETTINGS.seed)
     model.save_pretrained(out)
+
+
+def _with_index(source: TrainingTexts) -> TrainingTexts:
+    """Return texts with candidates by meaning too; the index is built if it is not there."""
+    knowledge = Knowledge(source.knowledge.graph, source.knowledge.encoder)
+    if knowledge.index is None:
+        knowledge.build_index()
+    return replace(source, knowledge=knowledge)
 
 
 def training_sources(
@@ -72,6 +82,7 @@ def training_sources(
     def knowledge(name: str) -> Knowledge:
         if name not in opened:
             opened[name] = Knowledge(texts.open_graph(name, data), encoder)
+            opened[name].index = None
         return opened[name]
 
     def noised(annotated: Annotated) -> Annotated:

@@ -50,6 +50,20 @@ def test_several_blocks_and_what_was_not_measured(project):
     assert "<!-- figures:none -->\nNot measured: run `make bench-none`.\n<!-- /figures" in filled
 
 
+def test_a_block_may_name_the_figures_it_shows(project):
+    text = "<!-- figures:sums count -->\n<!-- /figures -->\n"
+    filled = fill(text, project / "benchmarks" / "results")
+    assert "`count`" in filled
+    assert "`seconds`" not in filled
+
+
+def test_the_page_of_results_has_every_figure_and_its_protocol(project):
+    main([], root=project)
+    page = (project / "benchmarks" / "RESULTS.md").read_text()
+    assert "## sums" in page
+    assert TABLE in page
+
+
 def test_a_benchmark_of_differences_alone(tmp_path):
     with Benchmark("worth", protocol="", data={}, folder=tmp_path) as run:
         run.difference("reading", Difference(0.9, 0.8, 0.05, 0.15))

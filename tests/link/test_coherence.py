@@ -49,7 +49,7 @@ def pairs_of(columns):
 @quick
 def test_support_is_that_of_a_double_loop_over_candidates(graph, edges, rows):
     support = find_support(graph, mentions_of(rows))
-    neighbours, longer = [], []
+    neighbours, longer, same = [], [], []
     for i, (mention, text, length, entity) in enumerate(candidates_of(rows)):
         for j, (other_mention, other_text, other_length, other) in enumerate(candidates_of(rows)):
             if text != other_text or mention == other_mention:
@@ -58,18 +58,23 @@ def test_support_is_that_of_a_double_loop_over_candidates(graph, edges, rows):
                 neighbours.append((i, j))
             if entity == other and other_length > length + 1:
                 longer.append((i, j))
+            if entity == other and other_length == length:
+                same.append((i, j))
     assert sorted(pairs_of(support.neighbour)) == neighbours
     assert sorted(pairs_of(support.longer_name)) == longer
+    assert sorted(pairs_of(support.same_name)) == same
 
 
 def test_features_are_sums_of_the_scores_that_support():
     first, second = np.array([0, 0, 2]), np.array([1, 2, 0])
-    support = Support((first, second), (np.array([1, 1]), np.array([0, 2])))
+    longer = (np.array([1, 1]), np.array([0, 2]))
+    same = (np.array([0, 0, 1]), np.array([1, 2, 0]))
+    support = Support((first, second), longer, same)
     scores = torch.tensor([0.9, 0.5, 0.25])
     expected = [
-        [math.log1p(0.5 + 0.25), 0],
-        [0, 1.0],  # 0.9 + 0.25, at most 1
-        [math.log1p(0.9), 0],
+        [math.log1p(0.5 + 0.25), 0, (0.5 + 0.25) / 2 - 0.9],
+        [0, 1.0, 0.9 - 0.5],  # 0.9 + 0.25, at most 1
+        [math.log1p(0.9), 0, 0],
     ]
     assert support.features(scores).tolist() == [pytest.approx(row) for row in expected]
 
@@ -91,4 +96,4 @@ def test_without_mentions_or_triples_nothing_supports(graph, nothing):
     for where, rows in ((graph, []), (nothing, [(0, 0, 3, [(ADDED, Match.NAME, 0.5)])])):
         support = find_support(where, mentions_of(rows))
         assert pairs_of(support.neighbour) == pairs_of(support.longer_name) == []
-        assert support.features(torch.zeros(len(rows))).shape == (len(rows), 2)
+        assert support.features(torch.zeros(len(rows))).shape == (len(rows), 3)

@@ -7,141 +7,18 @@ from hypothesis import strategies as st
 from tests.link.tiny import TRIPLES, build, mentions_of, nested_spans, quick
 
 from kgraft.graph.alias_build import Form
-from kgraft.graph.fold import WordTokens
 from kgraft.graph.matcher import NameMatcher
 from kgraft.graph.mentions import Match
-from kgraft.graph.words import english_words, ordinary_frequency
+from kgraft.graph.words import english_words
 from kgraft.link.features import (
     FEATURES,
     MENTION_FEATURES,
+    NOTHING,
     FeatureReader,
     Habits,
-    Surface,
-    letter_cases,
     nesting,
 )
-
-WORDS = [
-    "Paris",
-    "new",
-    "YORK",
-    "City",
-    "the",
-    "of",
-    "東京",
-    "Zürich",
-    "e",
-    "it's",
-    ".",
-    "?",
-    "NASA",
-]
-TEXTS = st.lists(
-    st.lists(st.sampled_from([*WORDS, "  ", "\u00ad"]), max_size=9).map(" ".join)
-    | st.sampled_from(["who rules Texas", "IN THE NEWS TODAY", "Is it", "", " "]),
-    min_size=1,
-    max_size=3,
-)
-SENTENCE_ENDS = set(".!?:•\"'-|")
-QUESTION_WORDS = [
-    "who", "whom", "whose", "what", "which", "when", "where", "why", "how",
-    "is", "are", "was", "were", "do", "does", "did", "can", "name",
-]  # fmt: skip
-
-
-@st.composite
-def texts_and_spans(draw):
-    """Texts, and rows of mentions that touch at least one word."""
-    texts = draw(TEXTS)
-    spans = set()
-    for text, content in enumerate(texts):
-        tokens = WordTokens.of(content)
-        for _ in range(draw(st.integers(0, 4)) if len(tokens.start) else 0):
-            first = draw(st.integers(0, len(tokens.start) - 1))
-            last = draw(st.integers(first, min(first + 3, len(tokens.start) - 1)))
-            start = max(int(tokens.start[first]) - draw(st.integers(0, 1)), 0)
-            end = min(int(tokens.end[last]) + draw(st.integers(0, 1)), len(content))
-            spans.add((text, start, end))
-    candidates = st.sampled_from([[], [(0, Match.NAME, 0.5)], [(0, Match.VARIANT, 0.5)]])
-    return texts, [(*span, draw(candidates)) for span in sorted(spans)]
-
-
-def touched(tokens, start, end):
-    """Return which tokens a span touches."""
-    edges = zip(tokens.start.tolist(), tokens.end.tolist(), strict=True)
-    return [row for row, (begin, stop) in enumerate(edges) if stop > start and begin < end]
-
-
-def naive_surface(texts, spans, names, span):
-    """Look at one mention with plain loops, in its own text only."""
-    index, start, end = span
-    text = texts[index]
-    tokens = WordTokens.of(text)
-    every = list(zip(tokens.start.tolist(), tokens.end.tolist(), tokens.words, strict=True))
-    inside = touched(tokens, start, end)
-    covered = {row for t, a, b in names if t == index for row in touched(tokens, a, b)}
-    before = every[inside[0] - 1] if inside[0] > 0 else None
-    after = every[inside[-1] + 1] if inside[-1] + 1 < len(every) else None
-    cases = [sum(map(case, text)) for case in (str.isupper, str.islower)]
-    capitals, smalls = (sum(map(case, text[start:end])) for case in (str.isupper, str.islower))
-    upper_text = cases[1] < 0.2 * cases[0] and cases[0] > 3
-    cased = not upper_text and cases[0] > 0 and cases[1] > 0
-    words = [every[row][2] for row in inside if any(map(str.isalnum, every[row][2]))]
-    frequencies = ordinary_frequency(words).tolist()
-    same = [texts[t][a:b].casefold() for t, a, b in spans if t == index]
-    asks = text[:12].casefold().split(" ")[0].split("'")[0] in QUESTION_WORDS
-    return {
-        "words": len(inside),
-        "lower": capitals == 0 and smalls > 0,
-        "upper": capitals > 1 and smalls == 0,
-        "capital": text[start].isupper() and smalls > 0,
-        "cased_text": cased,
-        "upper_text": upper_text,
-        "at_sentence_start": before is None or before[2] in SENTENCE_ENDS,
-        "rarest": min(frequencies, default=0),
-        "commonest": max(frequencies, default=0),
-        "after_capital": cased
-        and before is not None
-        and start - before[1] == 1
-        and text[before[0]].isupper(),
-        "before_capital": cased
-        and after is not None
-        and after[0] - end == 1
-        and text[after[0]].isupper(),
-        "in_question": (text.rstrip().endswith("?") or asks) and len(every) <= 30,
-        "text_words": len(every),
-        "covered_text": len(covered) / len(every),
-        "repeated": same.count(text[start:end].casefold()),
-    }
-
-
-@given(texts_and_spans())
-@quick
-def test_surfaces_are_those_of_a_look_at_each_mention_alone(given_rows):
-    texts, rows = given_rows
-    if not rows:
-        return
-    surface = Surface.of(texts, mentions_of(rows))
-    spans = [row[:3] for row in rows]
-    names = [row[:3] for row in rows if row[3] and row[3][0][1] <= Match.NAME]
-    for row, span in enumerate(spans):
-        naive = naive_surface(texts, spans, names, span)
-        seen = {name: getattr(surface, name)[row] for name in naive}
-        assert seen == pytest.approx(naive), (texts, span)
-
-
-def test_the_rarest_word_is_the_least_ordinary_one():
-    surface = Surface.of(["the xylophonist of Paris"], mentions_of([(0, 0, 24, [])]))
-    assert surface.rarest_word == ["xylophonist"]
-    assert surface.rarest[0] < 2 < 6 < surface.commonest[0]
-
-
-def test_neighbouring_words_are_of_the_same_text():
-    texts = ["We saw Paris", "Texas is big", "It is in Texas", "France is old"]
-    mentions = mentions_of([(1, 0, 5, []), (2, 9, 14, [])])
-    surface = Surface.of(texts, mentions)
-    assert not surface.after_capital[0]
-    assert not surface.before_capital[1]
+from kgraft.link.surface import Surface
 
 
 @given(nested_spans(), st.data())
@@ -149,7 +26,7 @@ def test_neighbouring_words_are_of_the_same_text():
 def test_nesting_is_that_of_all_pairs(spans, data):
     match = [data.draw(st.sampled_from([None, *Match])) for _ in spans]
     rows = [(*s, [] if m is None else [(0, m, 0.5)]) for s, m in zip(spans, match, strict=True)]
-    inside, contains, overlaps = nesting(mentions_of(rows))
+    around, contains, overlaps = nesting(mentions_of(rows))
 
     def holds(outer, inner):
         return outer != inner and outer[1] <= inner[1] and inner[2] <= outer[2]
@@ -162,17 +39,10 @@ def test_nesting_is_that_of_all_pairs(spans, data):
             o for o, _ in others
             if o[1] < span[2] and span[1] < o[2] and not holds(o, span) and not holds(span, o)
         ]  # fmt: skip
-        names = [o for o, m in others if m is not None and m <= Match.NAME]
-        assert inside[row] == any(holds(other, span) for other in names)
+        outer = [Match.NEIGHBOUR if m is None else m for o, m in others if holds(o, span)]
+        assert around[row] == min(outer, default=NOTHING)
         assert contains[row] == any(holds(span, other) for other, _ in others)
         assert overlaps[row] == bool(crossing)
-
-
-def test_capitals_and_small_letters_of_all_scripts():
-    text = "aA1ßÄ東Ω.ж"
-    upper, lower = letter_cases(text)
-    assert upper.tolist() == [c.isupper() for c in text]
-    assert lower.tolist() == [c.islower() for c in text]
 
 
 def test_habits_are_shares_of_ordinary_names(tmp_path):
@@ -219,7 +89,7 @@ def features(graph):
 def test_features_of_mentions_are_repeated_for_each_candidate(features, graph):
     mentions, columns = features
     surface = Surface.of([TEXT], mentions)
-    inside, contains, overlaps = nesting(mentions)
+    around, contains, overlaps = nesting(mentions)
     expected = {
         "words": np.log(surface.words),
         "letters": np.log(mentions.end - mentions.start) / 3,
@@ -227,7 +97,7 @@ def test_features_of_mentions_are_repeated_for_each_candidate(features, graph):
         "capital": surface.capital,
         "rarest word": surface.rarest / 5,
         "commonest word": surface.commonest / 5,
-        "inside longer": inside,
+        "inside longer": around <= Match.NAME,
         "contains shorter": contains,
         "overlaps": overlaps,
         "text words": np.log(surface.text_words) / 5,

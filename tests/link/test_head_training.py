@@ -8,7 +8,14 @@ from tests.link.tiny import link_model
 from kgraft.graph.annotated import annotate
 from kgraft.link.evaluate import best_threshold, score_texts
 from kgraft.link.head import link_loss
-from kgraft.link.head_training import _rate, _silenced, collect_examples, fit_head
+from kgraft.link.head_training import (
+    TELLTALE,
+    FeatureNoise,
+    _rate,
+    _silenced,
+    collect_examples,
+    fit_head,
+)
 from kgraft.link.linking import find_mentions
 from kgraft.link.model import COHERENCE_FEATURES, ENCODER_FEATURES, HEAD_FEATURES
 from kgraft.link.training_texts import FULL, TrainingTexts
@@ -28,7 +35,9 @@ def loss_of(model, examples):
     """Return the mean loss without coherence."""
     losses = []
     for part in examples:
-        features = torch.cat([part.features, torch.zeros(len(part.features), 2)], dim=1)
+        features = torch.cat(
+            [part.features, torch.zeros(len(part.features), len(COHERENCE_FEATURES))], dim=1
+        )
         losses.append(link_loss(model.head(features), part.owner, part.gold, part.weight).item())
     return float(np.mean(losses))
 
@@ -84,6 +93,28 @@ def test_without_usable_examples_the_head_stays(own, knowledge, graph):
     fit_head(own, collect_examples(own, TrainingTexts(knowledge, data)), epochs=2)
     fit_head(own, [], epochs=2)
     assert own.digest() == digest
+
+
+def test_noise_is_shared_by_the_candidates_of_a_mention(examples):
+    noise = FeatureNoise.of(examples)
+    [part, *_] = examples
+    changed = noise.add(part.features, part.owner, np.random.default_rng(0)) - part.features
+    others = [column for column in range(changed.shape[1]) if column not in TELLTALE]
+    for mention in part.owner.unique():
+        rows = changed[part.owner == mention][:, others]
+        torch.testing.assert_close(rows, rows[:1].expand_as(rows), atol=1e-5, rtol=0)
+    constant = noise.spread == 0
+    constant[TELLTALE] = False
+    assert not changed[:, constant].any()
+
+
+def test_telltale_features_have_their_mean_in_half_of_the_steps(examples):
+    noise = FeatureNoise.of(examples)
+    [part, *_] = examples
+    drawn = [noise.add(part.features, part.owner, np.random.default_rng(n)) for n in range(200)]
+    for column in TELLTALE:
+        same = [bool((d[:, column] == noise.mean[column]).all()) for d in drawn]
+        assert sum(same) > 60 or noise.spread[column] == 0
 
 
 def test_the_rate_rises_and_falls_to_zero():

@@ -78,6 +78,15 @@ def best_threshold(
     best = max(tried, key=lambda values: (values[watch], values["strong_f1"]))
     if near is None:
         return best
-    error = np.sqrt(best[watch] * (1 - best[watch]) / max(len(gold.text), 1))
-    as_good = [values for values in tried if values[watch] >= best[watch] - error]
+    least = best[watch] - standard_error(best[watch], len(gold.text))
+    as_good = [values for values in tried if values[watch] >= least]
     return min(as_good, key=lambda values: (abs(values["threshold"] - near), -values[watch]))
+
+
+def standard_error(share: float, count: int) -> float:
+    """Return the standard error of a share of so many mentions, such as F1.
+
+    >>> round(standard_error(0.9, 100), 3)
+    0.03
+    """
+    return float(np.sqrt(share * (1 - share) / max(count, 1)))

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from kgraft.link.coherence import Support
+from kgraft.link.features import FEATURES
 from kgraft.link.head import link_loss, log_probabilities
 from kgraft.link.linking import encoder_features
 from kgraft.link.model import COHERENCE_FEATURES, ENCODER_FEATURES, LinkModel
@@ -23,6 +24,11 @@ from kgraft.training import stream
 
 TEXTS = 256  # read together
 MENTIONS = 800  # of a batch
+NOISE = 0.5  # added to features, in standard deviations
+TELLTALE = [  # columns of features that tell one source of texts from another
+    FEATURES.index(name)
+    for name in ("covered English", "covered text", "text words", "generic", "in question")
+]
 WARM_UP = 0.1  # share of the steps in which the learning rate rises
 
 
@@ -82,26 +88,59 @@ def _read_part(model: LinkModel, source: TrainingTexts, part: np.ndarray) -> Hea
     )
 
 
+@dataclass(frozen=True)
+class FeatureNoise:
+    """What keeps the head from learning the sources by heart: noise, and features left out.
+
+    The head is to work on graphs that it has never seen. Features that hardly differ within one
+    source, such as how much of general English its graph covers, tell the source, and with it the
+    habits of its annotators: in half of the steps each of them has its mean value.
+    """
+
+    mean: Tensor  # (F,)
+    spread: Tensor  # (F,) standard deviation
+    strength: float = NOISE
+
+    @classmethod
+    def of(cls, examples: Sequence[HeadExamples]) -> FeatureNoise:
+        """Measure the features of examples."""
+        features = torch.cat([part.features for part in examples])
+        return cls(features.mean(0), features.std(0, correction=0))
+
+    def add(self, features: Tensor, owner: Tensor, draw: np.random.Generator) -> Tensor:
+        """Return features with noise; it is the same for all candidates of a mention."""
+        mentions = int(owner.max()) + 1
+        drawn = draw.standard_normal((mentions, features.shape[1]), np.float32)
+        noisy = features + torch.from_numpy(drawn)[owner] * self.spread * self.strength
+        for column in TELLTALE:
+            if draw.random() < 0.5:
+                noisy[:, column] = self.mean[column]
+        return noisy
+
+
 def fit_head(
     model: LinkModel,
     examples: Sequence[HeadExamples],
     *,
-    epochs: int = 4,
-    learning_rate: float = 2e-3,
+    epochs: int = 40,
+    learning_rate: float = 1e-3,
     silence: float = 0.15,
     drop_gold: float = 0.03,
     seed: int = 0,
 ) -> None:
     """Train the link head of a model on examples, in place."""
+    usable = [e for e in examples if len(e.features) and float(e.weight.sum()) > 0]
+    if not usable:
+        return
+    noise = FeatureNoise.of(usable)
     head = model.head.requires_grad_(True)
     optimiser = torch.optim.AdamW(head.parameters(), learning_rate, weight_decay=1e-3)
-    usable = [e for e in examples if len(e.features) and float(e.weight.sum()) > 0]
     steps = epochs * len(usable)
     for step in range(steps):
         epoch, place = divmod(step, len(usable))
-        order = stream(seed, epoch).permutation(len(usable))
+        part = usable[stream(seed, epoch).permutation(len(usable))[place]]
         draw = stream(seed, epoch, place)
-        loss = _loss(model, usable[order[place]], silence, drop_gold, draw)
+        loss = _loss(model, part, noise, silence, drop_gold, draw)
         for group in optimiser.param_groups:
             group["lr"] = learning_rate * _rate(step / steps)
         optimiser.zero_grad()
@@ -118,6 +157,7 @@ def _rate(done: float) -> float:
 def _loss(
     model: LinkModel,
     examples: HeadExamples,
+    noise: FeatureNoise,
     silence: float,
     drop_gold: float,
     draw: np.random.Generator,
@@ -125,6 +165,7 @@ def _loss(
     """Return the mean loss without and with coherence, with some of the knowledge taken away."""
     owner, mentions = examples.owner, len(examples.gold)
     fixed = _silenced(examples.features, owner, draw.random(mentions) < silence)
+    fixed = noise.add(fixed, owner, draw)
     gone = torch.from_numpy(draw.random(mentions) < drop_gold) & (examples.gold >= 0)
     dropped = torch.zeros(len(fixed), dtype=torch.bool)
     dropped[examples.gold[gone]] = True

@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from kgraft.errors import BadInput
+from kgraft.link.evaluate import standard_error
 from kgraft.link.learned_names import LearnedName
 from kgraft.link.model import LinkConfig, LinkModel
 from kgraft.link.settings import LinkSettings
@@ -32,15 +33,16 @@ def train_linker(
     valid: Sequence[TrainingTexts] = (),
     names: tuple[LearnedName, ...] = (),
     settings: LinkSettings | None = None,
+    errors_ahead: float = 0.0,
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Iterator[Epoch]:
     """Train on annotated texts and write the model to `out`, yielding after each part of them.
 
-    The best state and the threshold are those with the best weak F1 on `valid`; where no state is
-    better there than the model was before, its weights are written as they were. `names` are what
-    the texts call entities: the model finds them by these names too. Interrupted or killed, the
-    same call resumes at the last checkpoint.
+    The best state and the threshold are those with the best weak F1 on `valid`. Where no state is
+    better there than the model was before, by `errors_ahead` standard errors, its weights are
+    written as they were. `names` are what the texts call entities: the model finds them by these
+    names too. Interrupted or killed, the same call resumes at the last checkpoint.
     """
     settings = settings or LinkSettings()
     refuse_existing(out, LINKER, overwrite=overwrite)
@@ -77,7 +79,7 @@ def train_linker(
         progress=progress,
     )
     after = task.validate()
-    improved = not valid or after[WATCHED] >= before[WATCHED]
+    improved = not valid or _gain(before, after, valid, errors_ahead) >= 0
     if not improved:
         model.load_small_state(initial)
         model.names = learnt_before
@@ -90,6 +92,18 @@ def train_linker(
         (written / FIGURES).write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
         shutil.copyfile(folder / "log.jsonl", written / "log.jsonl")
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _gain(
+    before: dict[str, float],
+    after: dict[str, float],
+    valid: Sequence[TrainingTexts],
+    errors_ahead: float,
+) -> float:
+    """Return how much better the model is than before, beyond a number of standard errors."""
+    mentions = sum(len(source.texts.text) for source in valid)
+    margin = errors_ahead * standard_error(before[WATCHED], mentions)
+    return after[WATCHED] - before[WATCHED] - margin
 
 
 def new_model(encoder: str | None, settings: LinkSettings) -> LinkModel:
