@@ -1,4 +1,4 @@
-"""Support: candidates of one text whose entities share a triple, and longer names of an entity."""
+"""Support: candidates of one text whose entities share a triple."""
 
 import math
 
@@ -33,10 +33,10 @@ def mention_rows(draw):
 
 
 def candidates_of(rows):
-    """Return (mention, text, length, entity) of each candidate."""
+    """Return (mention, text, entity) of each candidate."""
     return [
-        (row, text, end - start, candidate[0])
-        for row, (text, start, end, candidates) in enumerate(rows)
+        (row, text, candidate[0])
+        for row, (text, _, _, candidates) in enumerate(rows)
         for candidate in candidates
     ]
 
@@ -49,33 +49,21 @@ def pairs_of(columns):
 @quick
 def test_support_is_that_of_a_double_loop_over_candidates(graph, edges, rows):
     support = find_support(graph, mentions_of(rows))
-    neighbours, longer, same = [], [], []
-    for i, (mention, text, length, entity) in enumerate(candidates_of(rows)):
-        for j, (other_mention, other_text, other_length, other) in enumerate(candidates_of(rows)):
+    neighbours = []
+    for i, (mention, text, entity) in enumerate(candidates_of(rows)):
+        for j, (other_mention, other_text, other) in enumerate(candidates_of(rows)):
             if text != other_text or mention == other_mention:
                 continue
             if (entity, other) in edges:
                 neighbours.append((i, j))
-            if entity == other and other_length > length + 1:
-                longer.append((i, j))
-            if entity == other and other_length == length:
-                same.append((i, j))
-    assert sorted(pairs_of(support.neighbour)) == neighbours
-    assert sorted(pairs_of(support.longer_name)) == longer
-    assert sorted(pairs_of(support.same_name)) == same
+    assert sorted(pairs_of(support.pairs)) == neighbours
 
 
 def test_features_are_sums_of_the_scores_that_support():
     first, second = np.array([0, 0, 2]), np.array([1, 2, 0])
-    longer = (np.array([1, 1]), np.array([0, 2]))
-    same = (np.array([0, 0, 1]), np.array([1, 2, 0]))
-    support = Support((first, second), longer, same)
+    support = Support((first, second))
     scores = torch.tensor([0.9, 0.5, 0.25])
-    expected = [
-        [math.log1p(0.5 + 0.25), 0, (0.5 + 0.25) / 2 - 0.9],
-        [0, 1.0, 0.9 - 0.5],  # 0.9 + 0.25, at most 1
-        [math.log1p(0.9), 0, 0],
-    ]
+    expected = [[math.log1p(0.5 + 0.25)], [0], [math.log1p(0.9)]]
     assert support.features(scores).tolist() == [pytest.approx(row) for row in expected]
 
 
@@ -89,11 +77,11 @@ def test_a_hub_that_is_cut_off_is_found_from_the_other_side(tmp_path, monkeypatc
     rows = [(0, 4 * n, 4 * n + 3, [(entity, Match.NAME, 0.5)])
             for n, entity in enumerate([hub, *others])]  # fmt: skip
     support = find_support(graph, mentions_of(rows))
-    assert sorted(pairs_of(support.neighbour)) == [(0, 1), (0, 2), (0, 3), (1, 0), (2, 0), (3, 0)]
+    assert sorted(pairs_of(support.pairs)) == [(0, 1), (0, 2), (0, 3), (1, 0), (2, 0), (3, 0)]
 
 
 def test_without_mentions_or_triples_nothing_supports(graph, nothing):
     for where, rows in ((graph, []), (nothing, [(0, 0, 3, [(ADDED, Match.NAME, 0.5)])])):
         support = find_support(where, mentions_of(rows))
-        assert pairs_of(support.neighbour) == pairs_of(support.longer_name) == []
-        assert support.features(torch.zeros(len(rows))).shape == (len(rows), 3)
+        assert pairs_of(support.pairs) == []
+        assert support.features(torch.zeros(len(rows))).shape == (len(rows), 1)

@@ -194,12 +194,10 @@ def test_rows_of_a_batch_are_those_of_the_same_candidates(order, gold):
 @quick
 def test_support_within_a_batch_is_between_its_candidates(pairs, candidate):
     columns = tuple(np.array(pairs, np.int64).reshape(-1, 2).T)
-    none = (np.zeros(0, np.int64), np.zeros(0, np.int64))
-    within = _within(Support(columns, none, none), np.array(candidate))
+    within = _within(Support(columns), np.array(candidate))
     row = {c: r for r, c in enumerate(candidate)}
     expected = [(row[a], row[b]) for a, b in pairs if a in row and b in row]
-    assert list(zip(*(c.tolist() for c in within.neighbour), strict=True)) == expected
-    assert len(within.longer_name[0]) == 0
+    assert list(zip(*(c.tolist() for c in within.pairs), strict=True)) == expected
 
 
 def test_validation_gives_figures_and_changes_nothing(make, marked_texts):

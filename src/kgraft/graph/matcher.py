@@ -164,7 +164,7 @@ def _rewordings(
     """Yield the rows of names that stand in the text in other words, or lack a word."""
     spans = _word_spans(tokens, names)
     rewordings = table.aliases.rewordings
-    around = find_around_brackets(table.aliases, tokens.words, _barriers)
+    around = find_around_brackets(table.aliases, phrases)
     shortened = plausible_rewordings(tokens.words, rewordings.shortened(phrases), spans)
     exchanged = plausible_rewordings(tokens.words, rewordings.exchanged(phrases), spans)
     for match, (first, last, alias) in (

@@ -12,7 +12,7 @@ exchanged by one subtraction and one addition. The hash of "no word" is 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -223,17 +223,18 @@ def _cuts_name(
 
 
 def find_around_brackets(
-    aliases: Aliases, words: Sequence[str], barriers: Callable[[Sequence[str]], np.ndarray]
+    aliases: Aliases, phrases: Phrases
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find names that stand around brackets: "von Hippel-Lindau (VHL) disease".
 
     Return first word, last word (exclusive) and alias.
     """
-    outside = np.flatnonzero(~in_brackets(words))
-    if len(outside) == len(words):
+    inside = in_brackets(phrases.words)
+    if not inside.any():
         return (np.zeros(0, np.int64),) * 3
-    rest = [words[position] for position in outside.tolist()]
-    first, last, alias = aliases.variants.find(Phrases.of(rest, barriers(rest)))
+    outside = np.flatnonzero(~inside)
+    rest = [phrases.words[position] for position in outside.tolist()]
+    first, last, alias = aliases.variants.find(Phrases.of(rest, phrases.barrier[outside]))
     begin, end = outside[first], outside[last - 1] + 1
     around = end - begin > last - first
     return begin[around], end[around], alias[around]
@@ -242,6 +243,8 @@ def find_around_brackets(
 def in_brackets(words: Sequence[str]) -> np.ndarray:
     """Return which words are in a short pair of brackets, which themselves are too, (N,) bool."""
     inside = np.zeros(len(words), bool)
+    if "(" not in words and "[" not in words:
+        return inside
     opened = None
     for position, word in enumerate(words):
         if word in ("(", "["):

@@ -99,6 +99,7 @@ class Phrases:
     """The phrases of a text that begin and end with a stem, with their keys."""
 
     words: Sequence[str]  # (N,) of the text, folded
+    barrier: np.ndarray  # (N,) bool: no phrase runs across the word
     hashes: np.ndarray  # (N,) uint64 of their stems, 0 where a word has none
     first: np.ndarray  # (P,) first word
     last: np.ndarray  # (P,) last word, exclusive
@@ -106,7 +107,7 @@ class Phrases:
 
     @classmethod
     def of(cls, words: Sequence[str], barrier: np.ndarray) -> Phrases:
-        """Find the phrases of a text that hold no `barrier` (N,), such as a full stop."""
+        """Find the phrases of a text; a `barrier` (N,) is, for example, a full stop."""
         hashes = np.array(_known_hashes(words), np.uint64)
         total = np.concatenate([[np.uint64(0)], np.cumsum(hashes, dtype=np.uint64)])
         blocked = np.concatenate([[0], np.cumsum(barrier)])
@@ -116,7 +117,7 @@ class Phrases:
         ends_well = (hashes[last - 1] != 0) & (blocked[last] == blocked[content])
         length, place = np.nonzero(ends_well & (last == content + lengths))
         first, last = content[place], last[length, place]
-        return cls(words, hashes, first, last, total[last] - total[first])
+        return cls(words, barrier, hashes, first, last, total[last] - total[first])
 
 
 class VariantIndex:

@@ -1,9 +1,6 @@
 """Coherence: candidates of one text that support each other.
 
-Two candidates of different mentions support each other where a triple of the graph connects them. A
-candidate is supported where a longer name of the same entity is in the text, "Obama" after "Barack
-Obama", and it shares the fate of the same name elsewhere in the text: what is doubtful in one
-sentence may be clear in another.
+Two candidates of different mentions support each other where a triple of the graph connects them.
 """
 
 from __future__ import annotations
@@ -26,47 +23,27 @@ Pairs = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Support:
-    """Which candidates support which: rows of candidates, (P,) each."""
+    """Which candidates support which, by rows: those supported, and those that support, (P,)."""
 
-    neighbour: Pairs  # supported, supporting
-    longer_name: Pairs
-    same_name: Pairs
+    pairs: Pairs
 
     def features(self, scores: Tensor) -> Tensor:
-        """Return what supports each candidate, given all scores (C,), as (C, 3)."""
-        neighbours, longer, same = (_gathered(pairs, scores) for pairs in self.pairs)
-        count = _gathered(self.same_name, torch.ones_like(scores))
-        surer = torch.where(count > 0, same / count.clamp_min(1) - scores, 0.0)
-        return torch.stack([torch.log1p(neighbours), longer.clamp_max(1), surer], dim=1)
-
-    @property
-    def pairs(self) -> tuple[Pairs, Pairs, Pairs]:
-        """All kinds of support."""
-        return self.neighbour, self.longer_name, self.same_name
+        """Return how much supports each candidate, given all scores (C,), as (C, 1)."""
+        supported, supporting = map(torch.from_numpy, self.pairs)
+        total = torch.zeros_like(scores).index_add(0, supported, scores[supporting])
+        return torch.log1p(total)[:, None]
 
     def between(self, low: int, high: int) -> Support:
         """Return which candidates of the rows low:high support each other, counted from low."""
-        return Support(*(_between(pairs, low, high) for pairs in self.pairs))
-
-
-def _between(pair: Pairs, low: int, high: int) -> Pairs:
-    inside = np.all([(rows >= low) & (rows < high) for rows in pair], axis=0)
-    return pair[0][inside] - low, pair[1][inside] - low
-
-
-def _gathered(pair: Pairs, scores: Tensor) -> Tensor:
-    supported, supporting = map(torch.from_numpy, pair)
-    return torch.zeros_like(scores).index_add(0, supported, scores[supporting])
+        inside = np.all([(rows >= low) & (rows < high) for rows in self.pairs], axis=0)
+        return Support((self.pairs[0][inside] - low, self.pairs[1][inside] - low))
 
 
 def find_support(graph: Graph, mentions: Mentions) -> Support:
     """Find which candidates of the same text support each other."""
     owner = mentions.owner
-    text = mentions.text[owner]
-    return Support(
-        _distinct_mentions(_connected(graph, mentions.entity, text), owner),
-        *_other_names(mentions, owner, text),
-    )
+    connected = _connected(graph, mentions.entity, mentions.text[owner])
+    return Support(_distinct_mentions(connected, owner))
 
 
 def _connected(graph: Graph, entity: np.ndarray, text: np.ndarray) -> Pairs:
@@ -101,21 +78,3 @@ def _expanded(
 def _distinct_mentions(pair: Pairs, owner: np.ndarray) -> Pairs:
     different = owner[pair[0]] != owner[pair[1]]
     return pair[0][different], pair[1][different]
-
-
-def _other_names(mentions: Mentions, owner: np.ndarray, text: np.ndarray) -> tuple[Pairs, Pairs]:
-    """Return the pairs of candidates of one entity in one text.
-
-    First those whose second one has a longer name, then those with names of one length.
-    """
-    order = np.lexsort((mentions.entity, text))
-    key = text[order] << np.int64(32) | mentions.entity[order]
-    first = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
-    last = np.append(first[1:], len(key))
-    size = last - first
-    several = np.flatnonzero(size > 1)
-    row, other = _expanded(several, several, first, last, order)
-    length = (mentions.end - mentions.start)[owner]
-    longer = length[other] > length[row] + 1
-    same = (length[other] == length[row]) & (owner[other] != owner[row])
-    return (row[longer], other[longer]), (row[same], other[same])

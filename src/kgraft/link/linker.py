@@ -33,7 +33,7 @@ class ScoredCandidate:
     entity: Entity
     score: float
     prior: float  # p(entity | surface), 0 where it was not found by name
-    match: str  # how it was found: name, variant, abbreviation, partial, neighbour, pinned
+    match: str  # how it was found, a name of `Match` in small letters
 
     def to_dict(self) -> dict[str, Any]:
         """Return the candidate as JSON has it."""

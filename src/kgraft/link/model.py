@@ -41,11 +41,7 @@ ENCODER_FEATURES = (
     "cosine",
     "dot margin",  # to the best other candidate of the mention
 )
-COHERENCE_FEATURES = (
-    "neighbour support",
-    "longer name support",
-    "same name",  # how much surer the same name is elsewhere in the text
-)
+COHERENCE_FEATURES = ("neighbour support",)
 HEAD_FEATURES = (*FEATURES, *ENCODER_FEATURES, *COHERENCE_FEATURES)
 _SHARP = 3.0  # what the vectors of tokens are first multiplied by, for dots of a useful size
 

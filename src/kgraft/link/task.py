@@ -257,7 +257,7 @@ def _local_rows(gold: np.ndarray, candidate: np.ndarray) -> np.ndarray:
 
 def _within(support: Support, candidate: np.ndarray) -> Support:
     """Return which candidates of a batch support each other, by their rows in the batch."""
-    return Support(*(_batch_pairs(pairs, candidate) for pairs in support.pairs))
+    return Support(_batch_pairs(support.pairs, candidate))
 
 
 def _batch_pairs(pair: Pairs, candidate: np.ndarray) -> Pairs:
