@@ -28,11 +28,11 @@ from tools.train_linker import SETTINGS
 CARD = Path(__file__).with_name("linker_card.md")
 MOST = 120  # texts of a set
 SETS: dict[str, tuple[str, bool, Callable[[Path], Annotated]]] = {
-    "documents": ("wikidata", False, lambda data: texts.rebel(data, "choice")),
+    "documents": ("wikidata", True, lambda data: texts.rebel(data, "choice")),
     "questions": ("wikidata", True, lambda data: texts.simple_questions(data, "dev")),
     "news": ("world", False, lambda data: texts.news(data, "choice")),
     "senses": ("wordnet-nouns", False, lambda data: texts.senses(data, "senseval3")),
-    "titles": ("dbpedia", False, lambda data: texts.dbpedia(data, "choice")),
+    "titles": ("dbpedia", True, lambda data: texts.dbpedia(data, "choice")),
 }
 
 

@@ -313,8 +313,18 @@ def _head_scores(
     if coherence and documents.any():
         support = find_support(knowledge.graph, mentions).features(score)
         support[torch.from_numpy(~documents[mentions.text[mentions.owner]])] = 0
-        score = _probabilities(model, torch.cat([fixed, support], dim=1), owner, len(mentions))
+        second = _probabilities(model, torch.cat([fixed, support], dim=1), owner, len(mentions))
+        score = share_among_candidates(score, second, owner, len(mentions))
     return score.numpy()
+
+
+def share_among_candidates(total: Tensor, share: Tensor, owner: Tensor, mentions: int) -> Tensor:
+    """Return scores with the sum that `total` (C,) has for each mention, in the ratio of `share`.
+
+    The other links of a text tell which namesake is meant, not whether any entity is.
+    """
+    sums = torch.zeros(2, mentions).index_add(1, owner, torch.stack([total, share]))
+    return share * (sums[0] / sums[1].clamp_min(1e-9))[owner]
 
 
 def _probabilities(model: LinkModel, features: Tensor, owner: Tensor, mentions: int) -> Tensor:
