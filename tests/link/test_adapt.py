@@ -8,7 +8,7 @@ from tests.link.tiny import link_model
 
 from kgraft.graph.annotated import Annotated
 from kgraft.link import adapt
-from kgraft.link.adapt import Adaptation, adapt_linker, read_adaptation
+from kgraft.link.adapt import SURELY, Adaptation, adapt_linker, read_adaptation
 from kgraft.link.linker import Linker
 from kgraft.link.settings import LinkSettings
 from kgraft.link.training_texts import FULL, Unmarked
@@ -83,3 +83,18 @@ def test_the_outcome_is_read_back(tmp_path):
     outcome = Adaptation({"weak_f1": 0.4}, {"weak_f1": 0.6}, improved=True)
     (tmp_path / "figures.json").write_text(json.dumps(outcome.to_dict()))
     assert read_adaptation(tmp_path) == outcome
+
+
+def test_made_texts_must_show_a_gain_beyond_chance(
+    graph, model, tmp_path, marked_texts, monkeypatch
+):
+    asked = []
+
+    def train(model, sources, out, *, errors_ahead, **options):
+        asked.append(errors_ahead)
+        return iter(())
+
+    monkeypatch.setattr(adapt, "train_linker", train)
+    list(adapt_linker(graph, model, tmp_path / "made", count=30))
+    list(adapt_linker(graph, model, tmp_path / "given", texts=marked_texts))
+    assert asked == [SURELY, 0]

@@ -153,6 +153,16 @@ def test_where_training_does_not_help_the_model_is_written_as_it_was(
     assert [s for _, s in after] == pytest.approx([s for _, s in before], abs=1e-5)
 
 
+@pytest.mark.parametrize(("errors_ahead", "improved"), [(0.0, True), (20.0, False)])
+def test_a_gain_may_have_to_exceed_some_standard_errors(
+    run, tmp_path, monkeypatch, errors_ahead, improved
+):
+    validating(monkeypatch, [0.8, 0.9, 0.9, 0.9])
+    run(errors_ahead=errors_ahead)
+    outcome = json.loads((tmp_path / "linker" / FIGURES).read_text())
+    assert outcome["improved"] is improved
+
+
 def test_what_is_written_is_as_good_as_figures_say(run, graph, tmp_path, marked_texts):
     from kgraft.link.evaluate import best_threshold, score_texts
 
