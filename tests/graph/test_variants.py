@@ -149,6 +149,8 @@ def test_variants_are_those_of_a_plain_search(names, words):
         ("Ischemia", "ischaemic"),
         ("Yahoo!", "yahoo"),
         ("The Matrix", "matrix"),
+        ("Nonpolyposis Cancer", "non-polyposis cancer"),
+        ("Anti-inflammatory", "antiinflammatory"),
     ],
 )
 def test_a_whole_text_is_a_variant(name, text):

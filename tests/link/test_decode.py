@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.link.tiny import mentions_of, nested_spans, quick
 
 from kgraft.graph.mentions import Match
-from kgraft.link.decode import choose_links, choose_spans, inside_unique_name
+from kgraft.link.decode import choose_links, choose_spans, inside_unique_name, score_around
 
 SCORES = [0.0, 0.25, 0.5, 0.5, 0.9]
 SPAN = st.tuples(st.integers(0, 12), st.integers(1, 5), st.sampled_from(SCORES), st.booleans())
@@ -81,11 +81,39 @@ def test_what_is_inside_a_unique_name_is_told_by_every_pair(rows):
     assert inside_unique_name(mentions_of(rows)).tolist() == naive_inside(rows)
 
 
+def naive_around(rows, score):
+    """Return the best score of the mentions around each one; nothing counts around a pinned one."""
+    return [
+        max(
+            (
+                outer
+                for other, outer in zip(rows, score, strict=True)
+                if other is not row
+                and other[0] == row[0]
+                and other[1] <= row[1]
+                and row[2] <= other[2]
+                and not (row[3] and row[3][0][1] == Match.PINNED)
+            ),
+            default=0.0,
+        )
+        for row in rows
+    ]
+
+
+@given(mention_rows())
+@quick
+def test_the_score_around_is_that_of_every_pair(rows):
+    score = np.array([row[3][0][2] if row[3] else 0.0 for row in rows])
+    assert score_around(mentions_of(rows), score).tolist() == naive_around(rows, score.tolist())
+
+
 @given(mention_rows(), st.sampled_from([0.0, 0.25, 0.5, 0.95]))
 @quick
 def test_links_are_chosen_text_by_text(rows, threshold):
     inside = naive_inside(rows)
     score = [row[3][0][2] if row[3] else 0.0 for row in rows]
+    around = naive_around(rows, score)
+    score = [np.float32(s) * (1 - np.float32(a)) for s, a in zip(score, around, strict=True)]
     usable = [
         bool(row[3]) and not is_inside and best >= threshold
         for row, is_inside, best in zip(rows, inside, score, strict=True)
@@ -107,10 +135,17 @@ def test_a_unique_name_rules_out_a_better_one_inside_it():
     assert choose_links(mentions_of(rows), 0.5).tolist() == [0]
 
 
-def test_an_ambiguous_or_inexact_name_rules_nothing_out():
+def test_an_ambiguous_or_inexact_name_rules_out_no_better_one_inside_it():
     inner = (0, 8, 15, [(2, Match.NAME, 0.9)])
-    for candidates in ([(1, Match.NAME, 0.6), (4, Match.NAME, 0.1)], [(1, Match.VARIANT, 0.6)]):
+    for candidates in ([(1, Match.NAME, 0.3), (4, Match.NAME, 0.1)], [(1, Match.VARIANT, 0.3)]):
         assert choose_links(mentions_of([(0, 0, 15, candidates), inner]), 0.5).tolist() == [1]
+
+
+def test_a_longer_name_wins_over_its_head_noun():
+    """If the longer one is a link, which is likely, the shorter one cannot be."""
+    outer = (0, 0, 15, [(1, Match.VARIANT, 0.6)])
+    inner = (0, 8, 15, [(2, Match.NAME, 0.9)])
+    assert choose_links(mentions_of([outer, inner]), 0.5).tolist() == [0]
 
 
 def test_without_mentions_there_are_no_links():

@@ -32,6 +32,9 @@ _SHORTEST = 4  # letters of a word that is inflected
 _BRITISH = re.compile(  # oedema, foetus, tumour; but not heroes, poets, four
     r"a(?=e(?:[acdmt]|s[a-z]))|o(?=e(?:a|d[aei]|s[ot]|t[aiou]))|(?<=[a-z]{3}o)u(?=rs?$|r[ae])"
 )
+_PREFIX = re.compile(  # that some write with a hyphen
+    r"(anti|auto|cardio|hyper|hypo|inter|micro|multi|neuro|non|post|pre|pseudo|sub)(?=[a-z]{5})"
+)
 _GREEK = (
     (re.compile(r"(?:eps(?:y|ies)|eptics?)$"), "eps"),
     (re.compile(r"([aeoy])(?:sis|se[sd]?|sing|tics?|tically)$"), r"\1s"),
@@ -61,8 +64,28 @@ def stem(word: str) -> str:
     return str(_stemmer.stemWord(word))
 
 
+def split_prefix(word: str) -> tuple[str, str]:
+    """Return a prefix that is also written with a hyphen, and the rest of a folded word.
+
+    >>> split_prefix("nonpolyposis"), split_prefix("polyposis")
+    (('non', 'polyposis'), ('', 'polyposis'))
+    """
+    match = _PREFIX.match(word)
+    return (match[1], word[match.end(1) :]) if match else ("", word)
+
+
 def stem_hashes(words: Sequence[str]) -> np.ndarray:
-    """Return one hash per word, (N,) uint64; 0 where a word has no stem."""
+    """Return one hash per word, (N,) uint64; 0 where a word has no stem.
+
+    The hash of a word with a prefix is that of both parts together, as if a hyphen stood between
+    them: "nonpolyposis" is "non-polyposis".
+    """
+    parts = [split_prefix(word) for word in words]
+    prefix, rest = (_part_hashes([part[side] for part in parts]) for side in (0, 1))
+    return prefix + rest
+
+
+def _part_hashes(words: list[str]) -> np.ndarray:
     stems = [stem(word) for word in words]
     hashes = hash_strings(arrow_strings(stems), _SEED)
     return np.where([bool(s) for s in stems], hashes, np.uint64(0)).astype(np.uint64)
