@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from bisect import bisect_right
 
 import numpy as np
 
-from kgraft.graph.mentions import Match, Mentions
+from kgraft.graph.mentions import Mentions
+from kgraft.link.nested import inside_unique_name
 
 
 def choose_links(mentions: Mentions, threshold: float) -> np.ndarray:
     """Return the rows of the mentions that become links, in order.
 
     Best first, and none that overlaps a better one; of equal scores the longer, then the left. A
-    mention is a link only if no longer one around it is: its score s counts as s · (1 − s'), with
-    s' the best score around it. A name of several words that means one entity alone rules out all
-    that is inside it.
+    name of several words that means one entity alone rules out all that is inside it.
     """
     has_candidate = mentions.sizes > 0
     score = np.zeros(len(mentions), np.float32)
     score[has_candidate] = mentions.score[mentions.best[has_candidate]]
-    score *= 1 - score_around(mentions, score)
     usable = has_candidate & ~inside_unique_name(mentions) & (score >= threshold)
     # Positions of all texts on one axis, so that spans of different texts never overlap.
     shift = mentions.text * (int(mentions.end.max(initial=0)) + 1)
@@ -47,36 +44,3 @@ def choose_spans(
             end_of[first] = last
             taken.append(row)
     return np.sort(np.array(taken, np.int64))
-
-
-def score_around(mentions: Mentions, score: np.ndarray) -> np.ndarray:
-    """Return the best score of the mentions that each mention lies in, (M,).
-
-    It is 0 where there is none, and for pinned names, which are links wherever they stand.
-    """
-    around = np.zeros(len(mentions), score.dtype)
-    for outer, inner in _nested(mentions, np.arange(len(mentions))):
-        around[inner] = max(around[inner], score[outer])
-    around[mentions.kind == Match.PINNED] = 0
-    return around
-
-
-def inside_unique_name(mentions: Mentions) -> np.ndarray:
-    """Return which mentions lie inside a longer name that means one entity alone, (M,)."""
-    inside = np.zeros(len(mentions), bool)
-    unique = np.flatnonzero((mentions.sizes == 1) & (mentions.kind <= Match.NAME))
-    for _, inner in _nested(mentions, unique):
-        inside[inner] = True
-    return inside
-
-
-def _nested(mentions: Mentions, outer: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of an outer mention and one that lies in it; mentions are in order."""
-    text, start, end = (a.tolist() for a in (mentions.text, mentions.start, mentions.end))
-    spans = list(zip(text, start, strict=True))
-    for row in outer.tolist():
-        begin = bisect_left(spans, spans[row])
-        stop = bisect_left(spans, (text[row], end[row]), begin)
-        for other in range(begin, stop):
-            if other != row and end[other] <= end[row]:
-                yield row, other

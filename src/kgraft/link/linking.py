@@ -22,6 +22,7 @@ from kgraft.link.head import log_probabilities
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.language import is_readable
 from kgraft.link.model import COHERENCE_FEATURES, LinkModel
+from kgraft.link.nested import prefer_longer
 from kgraft.link.reading import SpanEncoder, SpanVectors, read_spans
 from kgraft.text import Windows
 
@@ -92,7 +93,7 @@ def score_readings(
         else:
             score = _head_scores(model, knowledge, texts, readings, coherence=options.coherence)
     score[mentions.match == Match.PINNED] = 1.0
-    return mentions.with_scores(_with_definitions(mentions, score))
+    return prefer_longer(mentions.with_scores(_with_definitions(mentions, score)))
 
 
 def _with_definitions(mentions: Mentions, score: np.ndarray) -> np.ndarray:

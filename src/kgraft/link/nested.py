@@ -1,0 +1,63 @@
+"""Nested mentions: the longest name wins over its head noun.
+
+"hereditary non-polyposis colorectal cancer" is not "colorectal cancer". A longer mention that means
+one entity alone rules out what is inside it. An exact name does so whatever its score. A variant or
+rewording may be a coincidence; it takes over what speaks for a link at this place:
+
+    s' = s + (1 − s) · max s_inner        s_inner' = s_inner · (1 − s')
+
+that is, either it or what is inside it is a link, and if it is one, the others are not.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+import numpy as np
+
+from kgraft.graph.mentions import Match, Mentions
+
+IN_OTHER_WORDS = (Match.VARIANT, Match.REWORDED, Match.SHORTENED)
+
+
+def inside_unique_name(mentions: Mentions) -> np.ndarray:
+    """Return which mentions lie inside a longer name that means one entity alone, (M,)."""
+    inside = np.zeros(len(mentions), bool)
+    unique = np.flatnonzero((mentions.sizes == 1) & (mentions.kind <= Match.NAME))
+    for _, inner in nested_pairs(mentions, unique):
+        inside[inner] = True
+    return inside
+
+
+def prefer_longer(mentions: Mentions) -> Mentions:
+    """Return mentions with the scores of nested ones changed in favour of the longer, as above."""
+    best = np.zeros(len(mentions), np.float32)
+    named = mentions.sizes > 0
+    best[named] = mentions.score[mentions.best[named]]
+    outer = np.flatnonzero((mentions.sizes == 1) & np.isin(mentions.kind, IN_OTHER_WORDS))
+    pairs = list(nested_pairs(mentions, outer))
+    if not pairs:
+        return mentions
+    likeliest = np.zeros_like(best)  # of those inside
+    for longer, inner in pairs:
+        likeliest[longer] = max(likeliest[longer], best[inner])
+    raised = best + (1 - best) * likeliest
+    factor = raised / np.maximum(best, 1e-9)
+    pinned = mentions.kind == Match.PINNED
+    for longer, inner in pairs:
+        if not pinned[inner]:
+            factor[inner] = min(factor[inner], 1 - raised[longer])
+    return mentions.with_scores(mentions.score * factor[mentions.owner])
+
+
+def nested_pairs(mentions: Mentions, outer: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of an outer mention and one that lies in it; mentions are in order."""
+    text, start, end = (a.tolist() for a in (mentions.text, mentions.start, mentions.end))
+    spans = list(zip(text, start, strict=True))
+    for row in outer.tolist():
+        begin = bisect_left(spans, spans[row])
+        stop = bisect_left(spans, (text[row], end[row]), begin)
+        for other in range(begin, stop):
+            if other != row and end[other] <= end[row]:
+                yield row, other

@@ -1,0 +1,99 @@
+"""A longer name that means one entity alone wins over what is inside it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.link.tiny import mentions_of, nested_spans, quick
+
+from kgraft.graph.mentions import Match
+from kgraft.link.nested import IN_OTHER_WORDS, inside_unique_name, prefer_longer
+
+SCORES = [0.0, 0.25, 0.5, 0.5, 0.9]
+CANDIDATE = st.tuples(
+    st.integers(0, 5),
+    st.sampled_from([Match.PINNED, Match.NAME, Match.VARIANT, Match.NEIGHBOUR]),
+    st.sampled_from(SCORES),
+)
+
+
+@st.composite
+def mention_rows(draw):
+    """Rows (text, start, end, candidates), best first."""
+    rows = []
+    for span in draw(nested_spans()):
+        candidates = draw(st.lists(CANDIDATE, max_size=3))
+        rows.append((*span, sorted(candidates, key=lambda candidate: -candidate[2])))
+    return rows
+
+
+def naive_inside(rows):
+    """Inside another span that is a name of one entity alone."""
+
+    def is_unique(row):
+        return len(row[3]) == 1 and row[3][0][1] <= Match.NAME
+
+    return [
+        any(
+            is_unique(other) and other[0] == row[0] and other[1] <= row[1] and row[2] <= other[2]
+            for other in rows
+            if other is not row
+        )
+        for row in rows
+    ]
+
+
+@given(mention_rows())
+@quick
+def test_what_is_inside_a_unique_name_is_told_by_every_pair(rows):
+    assert inside_unique_name(mentions_of(rows)).tolist() == naive_inside(rows)
+
+
+def naive_preference(rows):
+    """Return the best scores after the formula, pair by pair."""
+    best = [row[3][0][2] if row[3] else 0.0 for row in rows]
+
+    def holds(outer, inner):
+        one, other = rows[outer], rows[inner]
+        in_other_words = len(one[3]) == 1 and one[3][0][1] in IN_OTHER_WORDS
+        around = one[0] == other[0] and one[1] <= other[1] and other[2] <= one[2]
+        return in_other_words and around and outer != inner
+
+    everywhere = range(len(rows))
+    raised = [
+        s + (1 - s) * max((best[i] for i in everywhere if holds(o, i)), default=0.0) if s else 0.0
+        for o, s in enumerate(best)
+    ]
+    scores = []
+    for inner, row in enumerate(rows):
+        left = [best[inner] * (1 - raised[o]) for o in everywhere if holds(o, inner)]
+        is_pinned = bool(row[3]) and row[3][0][1] == Match.PINNED
+        scores.append(raised[inner] if is_pinned else min([raised[inner], *left]))
+    return scores
+
+
+@given(mention_rows())
+@quick
+def test_scores_are_those_of_every_pair(rows):
+    mentions = prefer_longer(mentions_of(rows))
+    named = mentions.sizes > 0
+    best = np.zeros(len(rows))
+    best[named] = mentions.score[mentions.best[named]]
+    assert best.tolist() == pytest.approx(naive_preference(rows), abs=1e-5)
+    assert ((mentions.score >= 0) & (mentions.score <= 1 + 1e-6)).all()
+
+
+def test_a_likely_head_noun_speaks_for_the_longer_name():
+    rows = [
+        (0, 0, 15, [(1, Match.VARIANT, 0.4)]),
+        (0, 8, 15, [(2, Match.NAME, 0.8)]),
+    ]
+    assert prefer_longer(mentions_of(rows)).score.tolist() == pytest.approx([0.88, 0.096])
+
+
+def test_an_ambiguous_longer_name_changes_nothing():
+    rows = [
+        (0, 0, 15, [(1, Match.VARIANT, 0.4), (3, Match.VARIANT, 0.1)]),
+        (0, 8, 15, [(2, Match.NAME, 0.8)]),
+    ]
+    assert prefer_longer(mentions_of(rows)).score.tolist() == pytest.approx([0.4, 0.1, 0.8])
