@@ -58,8 +58,11 @@ def table(name: str, results: Path, chosen: Sequence[str] = ()) -> str:
         return f"Not measured: run `make bench-{name}`.\n"
     result = json.loads(path.read_text(encoding="utf-8"))
     figures = result["figures"]
+    unknown = [figure for figure in chosen if figure not in figures]
+    if unknown:
+        raise ValueError(f"{name} has no figure {unknown[0]}")
     if chosen:
-        figures = {name: figures[name] for name in chosen}
+        figures = {figure: figures[figure] for figure in chosen}
     apart = worth_names(figures)
     apart -= result["goals"].keys()
     rows = [_row(name, value, result) for name, value in figures.items() if name not in apart]

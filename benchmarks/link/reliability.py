@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 Judged = tuple[np.ndarray, np.ndarray]  # scores of links (n,), and which are right
@@ -15,6 +16,7 @@ FEWEST = 10  # links of a point that is drawn
 
 def draw_reliability(judged: Mapping[str, Judged], file: Path) -> None:
     """Draw one diagram per kind of text; a point on the diagonal is a score that means itself."""
+    judged = {name: pair for name, pair in judged.items() if len(pair[0])}
     columns = 4
     rows = -(-len(judged) // columns)
     figure = Figure(figsize=(2.4 * columns, 2.5 * rows), layout="tight")
@@ -30,14 +32,15 @@ def draw_reliability(judged: Mapping[str, Judged], file: Path) -> None:
         ax.title.set_fontsize(9)
     figure.supxlabel("score of the link")
     figure.supylabel("share that is right")
-    figure.savefig(file, metadata={"Date": None})
+    with rc_context({"svg.hashsalt": "kgraft"}):  # the same figures give the same file
+        figure.savefig(file, metadata={"Date": None})
 
 
 def reliability(scores: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return mean score, share of right links, and number of links, by bins of the score."""
     row = np.minimum((scores * BINS).astype(int), BINS - 1)
     count = np.bincount(row, minlength=BINS)
-    kept = count >= min(FEWEST, count.max(initial=0))
+    kept = count >= FEWEST if (count >= FEWEST).any() else count > 0
     mean, share = (
         np.bincount(row, weights=values, minlength=BINS) / np.maximum(count, 1)
         for values in (scores, right)

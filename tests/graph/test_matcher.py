@@ -394,3 +394,53 @@ def test_mentions_stand_in_order_each_span_once(changed, texts):
 def test_a_graph_without_names_finds_nothing(graph, tmp_path):
     matcher = NameMatcher(graph.without(tmp_path / "none", entities=IDS))
     assert len(matcher.find(["Paris (P)", "", "tumours"])) == 0
+
+
+ORGANS = [
+    {"id": f"{organ}{n}", "label": f"Kidney {organ}", "aliases": [f"Renal {organ}"]}
+    for n, organ in enumerate(["failure", "calculi", "abscess"])
+] + [
+    {"id": f"{name}{n}", "label": f"{name} Syndrome", "aliases": [name]}
+    for n, name in enumerate(["Horner", "Marfan", "Reye"])
+]
+ORGANS += [
+    {"id": "necrosis", "label": "Kidney Papillary Necrosis"},
+    {"id": "fragile", "label": "Fragile X Syndrome"},
+    {"id": "vhl", "label": "von Hippel-Lindau disease"},
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "match", "entity"),
+    [
+        ("A renal papillary necrosis.", "renal papillary necrosis", Match.REWORDED, "necrosis"),
+        ("In fragile X patients", "fragile X", Match.SHORTENED, "fragile"),
+        (
+            "von Hippel-Lindau (VHL) disease",
+            "von Hippel-Lindau (VHL) disease",
+            Match.REWORDED,
+            "vhl",
+        ),
+        ("Renal wugosis", "Renal wugosis", Match.REWORDED, "wug"),  # added later
+    ],
+)
+def test_names_are_found_in_other_words(make_graph, tmp_path, text, surface, match, entity):
+    graph = make_graph(tmp_path, [], ORGANS)
+    matcher = NameMatcher(graph)
+    wug = [{"id": "wug", "label": "Kidney Wugosis"}]
+    matcher.add(make_graph(tmp_path, [], wug), np.array([len(ORGANS)]))
+    mentions = matcher.find([text])
+    ids = [*(item["id"] for item in ORGANS), "wug"]
+    rows = {
+        text[start:end]: (kind, ids[mentions.entity[best]])
+        for start, end, kind, best in zip(
+            mentions.start, mentions.end, mentions.kind, mentions.best, strict=True
+        )
+    }
+    assert rows[surface] == (match, entity)
+    assert surface not in {text[s:e] for s, e in matched_exactly(matcher, text)}
+
+
+def matched_exactly(matcher, text):
+    mentions = matcher.find([text], exact=True)
+    return zip(mentions.start.tolist(), mentions.end.tolist(), strict=True)

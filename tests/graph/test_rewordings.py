@@ -2,13 +2,22 @@
 
 from collections import Counter
 from itertools import combinations
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgraft.graph.rewordings import FEWEST, RELIABLE, RewordingIndex, build_rewordings
+from kgraft.graph import rewordings
+from kgraft.graph.rewordings import (
+    RELIABLE,
+    RewordingIndex,
+    around_brackets,
+    build_rewordings,
+    in_brackets,
+    plausible_rewordings,
+)
 from kgraft.graph.variants import (
     Phrases,
     VariantIndex,
@@ -46,14 +55,14 @@ def build(entities):
 
 
 def index_of(tables):
-    reduced = VariantIndex(tables["reduced"])
-    return RewordingIndex(VariantIndex(tables["variants"]), tables["rewordings"], reduced)
+    return RewordingIndex(tables["rewordings"], tables["reduced"])
 
 
 def find(tables, words, barrier):
     """Return first word, last word and name of all rewordings."""
     index, phrases = index_of(tables), Phrases.of(words, barrier)
-    columns = [*zip(index.shortened(phrases), index.exchanged(phrases), strict=True)]
+    exchanged = index.exchanged(phrases, VariantIndex(tables["variants"]))
+    columns = [*zip(index.shortened(phrases), exchanged, strict=True)]
     return set(zip(*(np.concatenate(pair).tolist() for pair in columns), strict=True))
 
 
@@ -85,7 +94,7 @@ def naive_pairs(entities):
             if all(content in owners for content in both):
                 every += 1
                 same += bool(owners[both[0]] & owners[both[1]])
-        if same >= FEWEST and same >= RELIABLE * every:
+        if same >= rewordings.FEWEST and same >= RELIABLE * every:
             kept |= {(one, other), (other, one)}
     return names, kept
 
@@ -114,9 +123,10 @@ WORD_STEMS = sorted({stem(word) for word in WORDS if stem(word)})
 
 @given(ENTITIES)
 def test_words_are_exchangeable_as_a_plain_count_says(entities):
-    names, tables = build(entities)
+    with mock.patch.object(rewordings, "FEWEST", 1):  # so that there are some
+        names, tables = build(entities)
+        _, expected = naive_pairs(entities)
     hashes = dict(zip(map(stem, WORDS), stem_hashes(WORDS).tolist(), strict=True))
-    _, expected = naive_pairs(entities)
     rows = zip(*tables["rewordings"].to_pydict().values(), strict=True)
     assert set(rows) == {(hashes[a], hashes[b]) for a, b in expected if a and b}
     dropped = {b for a, b in expected if not a}
@@ -129,10 +139,10 @@ def test_words_are_exchangeable_as_a_plain_count_says(entities):
 
 @given(ENTITIES, TEXT)
 def test_rewordings_are_those_of_a_plain_search(entities, words):
-    _, tables = build(entities)
     barrier = np.array([word == "." for word in words], bool)
-    found = find(tables, words, barrier)
-    assert sorted(found) == naive_find(entities, words)
+    with mock.patch.object(rewordings, "FEWEST", 1):
+        _, tables = build(entities)
+        assert sorted(find(tables, words, barrier)) == naive_find(entities, words)
 
 
 def test_a_name_is_found_in_the_words_of_other_names():
@@ -149,3 +159,59 @@ def test_words_that_mostly_tell_entities_apart_are_not_exchangeable():
     assert len(tables["rewordings"]) == 2
     _, tables = build(mixed_up + apart)
     assert len(tables["rewordings"]) == 0
+
+
+def test_a_sample_of_the_entities_tells_as_much():
+    many = [[f"kidney {i}x", f"renal {i}x"] for i in range(40)]
+    for sampled in (40, 13):
+        with mock.patch.object(rewordings, "SAMPLED", sampled):
+            _, tables = build(many)
+        assert len(tables["rewordings"]) == 2
+
+
+def plausible(text, phrase, names=()):
+    """Tell whether a phrase of a text may be a rewording; names of the text are given too."""
+    words = text.split()
+
+    def span(part):
+        first = next(i for i in range(len(words)) if words[i : i + len(part)] == part)
+        return first, first + len(part)
+
+    phrases = Phrases.of(words, np.zeros(len(words), bool))
+    first, last = np.array([span(phrase.split())], np.int64).T
+    spans = np.array([span(name.split()) for name in names], np.int64).reshape(-1, 2).T
+    return len(plausible_rewordings(phrases, (first, last, first), tuple(spans))[0]) == 1
+
+
+def test_what_is_no_rewording():
+    assert plausible("a renal papillary necrosis", "renal papillary necrosis")
+    assert not plausible("a renal failure", "failure")
+    assert not plausible("the 1 ml", "1 ml")
+    assert not plausible("renal , necrosis", "renal , necrosis")
+    assert not plausible("renal and necrosis", "renal and necrosis")
+
+
+def test_a_piece_of_a_name_is_no_rewording():
+    text, name = "of von willebrand disease type", ["von willebrand disease"]
+    assert not plausible(text, "willebrand disease", name)
+    assert not plausible(text, "willebrand disease type", name)
+    assert not plausible(text, "of von willebrand", name)
+    assert plausible(text, "von willebrand disease", name)
+    assert plausible(text, "von willebrand disease type", name)
+
+
+def test_phrases_go_on_behind_brackets():
+    words = ["von", "hippel", "-", "lindau", "(", "vhl", ")", "disease", "."]
+    barrier = np.array([word in "().-" for word in words])
+    around = around_brackets(Phrases.of(words, barrier))
+    inner = Phrases.of(["lindau", "disease"], np.zeros(2, bool))
+    assert around.first.tolist() == [3]
+    assert around.last.tolist() == [8]
+    assert around.key[0] == inner.key[inner.last - inner.first == 2][0]
+
+
+def test_brackets_with_much_in_them_are_no_part_of_a_name():
+    few, many = ["(", *"ab", ")"], ["(", *"abcdefghi", ")"]
+    assert in_brackets(["x", *few, "y"]).tolist() == [False, *[True] * 4, False]
+    assert not in_brackets(["x", *many, "y"]).any()
+    assert not in_brackets(["a", ")", "(", "b"]).any()

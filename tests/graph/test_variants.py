@@ -197,3 +197,15 @@ def test_nothing_is_found_in_nothing(names, words):
     assert [
         len(column) for column in index.find(Phrases.of(words, np.zeros(len(words), bool)))
     ] == [0, 0, 0]
+
+
+PREFIXED = st.sampled_from(["anti", "inter", "non", "sub", "pre", "pseudo", ""])
+RESTS = st.sampled_from(["body", "bodies", "type", "types", "view", "polyposis", "vent", "vention"])
+
+
+@given(st.lists(st.tuples(PREFIXED, RESTS).map("".join), min_size=2, max_size=6))
+def test_words_of_one_stem_have_one_hash(words):
+    hashes = stem_hashes(words).tolist()
+    for word, hash_ in zip(words, hashes, strict=True):
+        for other, other_hash in zip(words, hashes, strict=True):
+            assert (hash_ == other_hash) == (stem(word) == stem(other))

@@ -98,6 +98,7 @@ def test_features_of_mentions_are_repeated_for_each_candidate(features, graph):
         "rarest word": surface.rarest / 5,
         "commonest word": surface.commonest / 5,
         "inside longer": around <= Match.NAME,
+        "inside variant": (around >= Match.VARIANT) & (around <= Match.SHORTENED),
         "contains shorter": contains,
         "overlaps": overlaps,
         "text words": np.log(surface.text_words) / 5,

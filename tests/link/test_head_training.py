@@ -108,13 +108,16 @@ def test_noise_is_shared_by_the_candidates_of_a_mention(examples):
     assert not changed[:, constant].any()
 
 
-def test_telltale_features_have_their_mean_in_half_of_the_steps(examples):
-    noise = FeatureNoise.of(examples)
-    [part, *_] = examples
-    drawn = [noise.add(part.features, part.owner, np.random.default_rng(n)) for n in range(200)]
+def test_noise_has_its_strength_and_telltale_features_their_mean_in_half_of_the_steps():
+    count, features = 400, len(HEAD_FEATURES) - len(COHERENCE_FEATURES)
+    noise = FeatureNoise(torch.full((features,), 7.0), torch.full((features,), 2.0), 0.5)
+    owner, zeros = torch.arange(count), torch.zeros(count, features)
+    drawn = [noise.add(zeros, owner, np.random.default_rng(n)) for n in range(60)]
+    others = [column for column in range(features) if column not in TELLTALE]
+    assert drawn[0][:, others].std().item() == pytest.approx(0.5 * 2.0, rel=0.1)
     for column in TELLTALE:
-        same = [bool((d[:, column] == noise.mean[column]).all()) for d in drawn]
-        assert sum(same) > 60 or noise.spread[column] == 0
+        at_mean = sum(bool((d[:, column] == 7).all()) for d in drawn)
+        assert 15 < at_mean < 45
 
 
 def test_the_rate_rises_and_falls_to_zero():

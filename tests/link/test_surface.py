@@ -138,3 +138,15 @@ def test_capitals_and_small_letters_of_all_scripts():
     upper, lower = letter_cases(text)
     assert upper.tolist() == [c.isupper() for c in text]
     assert lower.tolist() == [c.islower() for c in text]
+
+
+def test_an_abbreviation_may_be_defined_as_what_is_no_name():
+    text = "The gap junction protein (GJP) and Wilson disease (WD): GJP, WD, ABC"
+    spans = [(text.rindex(name), name) for name in ("GJP", "WD", "ABC")]
+    kinds = [Match.NAME, Match.ABBREVIATION, Match.NAME]
+    rows = [
+        (0, start, start + len(name), [(0, kind, 0.5)])
+        for (start, name), kind in zip(spans, kinds, strict=True)
+    ]
+    surface = Surface.of([text], mentions_of(rows))
+    assert surface.defined_otherwise.tolist() == [True, False, False]

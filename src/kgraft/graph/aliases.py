@@ -49,8 +49,7 @@ class Aliases:
         self._weight = numbers(tables["candidates"]["weight"])
         self._forms = numbers(tables["name_forms"]["forms"])
         self.variants = VariantIndex(tables["variants"])
-        reduced = VariantIndex(tables["reduced"])
-        self.rewordings = RewordingIndex(self.variants, tables["rewordings"], reduced)
+        self.rewordings = RewordingIndex(tables["rewordings"], tables["reduced"])
         self._value = numbers(tables["phrases"]["value"])
         self._phrases = HashIndex(
             numbers(tables["phrases"]["hash"]), numbers(tables["phrase_buckets"]["start"])

@@ -115,13 +115,15 @@ def narrow(values: np.ndarray) -> np.ndarray:
     return values.astype(np.int32) if values.max(initial=0) < 1 << 31 else values
 
 
-def run_starts(values: np.ndarray) -> np.ndarray:
-    """Return which values differ from the one before them, as the first always does.
+def run_starts(*columns: np.ndarray) -> np.ndarray:
+    """Return which rows of some columns differ from the one before them, as the first always does.
 
     >>> run_starts(np.array([4, 4, 7, 4])).tolist()
     [True, False, True, True]
     """
-    return np.append(True, values[1:] != values[:-1])[: len(values)]
+    starts = np.ones(len(columns[0]), bool)
+    starts[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return starts
 
 
 def take_rows(table: pa.Table, rows: np.ndarray) -> pa.Table:

@@ -50,6 +50,7 @@ class Manifest:
     parent: str = ""  # version of the graph this one was changed from
     priors: str = "degree"  # what p(entity | surface) comes from: degree or counts
     alias_seed: int = 0
+    keys_version: int = 1  # of the keys of names, see `variants.KEYS_VERSION`
     id_seed: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)

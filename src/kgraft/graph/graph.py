@@ -30,6 +30,7 @@ from kgraft.graph.folder import MANIFEST, SINCE_0_2, Manifest, read_manifest, re
 from kgraft.graph.hashing import HashIndex, hash_strings
 from kgraft.graph.paths import GraphPath, Subgraph, paths_between, subgraph
 from kgraft.graph.search import search, search_nearby
+from kgraft.graph.variants import KEYS_VERSION
 from kgraft.graph.write import name_tables
 from kgraft.progress import Progress
 
@@ -118,7 +119,8 @@ class Graph:
     @cached_property
     def aliases(self) -> Aliases:
         """The names of the entities, for look-up and for finding them in text."""
-        if all(name in self.tables for name in SINCE_0_2):
+        is_current = self.manifest.keys_version == KEYS_VERSION
+        if is_current and all(name in self.tables for name in SINCE_0_2):
             return Aliases(self.tables, self.manifest.alias_seed)
         logger.info("%s was imported by an older kgraft: import it again to save time", self.folder)
         tables, seed = name_tables(self.entities, self.whole().triples)

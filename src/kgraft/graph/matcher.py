@@ -17,7 +17,7 @@ from kgraft.graph.fold import WordTokens
 from kgraft.graph.graph import Graph
 from kgraft.graph.mentions import Match, Mentions
 from kgraft.graph.partial_names import find_parts
-from kgraft.graph.rewordings import find_around_brackets, plausible_rewordings
+from kgraft.graph.rewordings import around_brackets, plausible_rewordings
 from kgraft.graph.tokenised import SEPARATOR, TokenisedTexts, covered_words
 from kgraft.graph.variants import Phrases
 from kgraft.graph.words import ordinary_frequency
@@ -114,8 +114,7 @@ class NameMatcher:
             names = _concatenate(parts)
             phrases = Phrases.of(tokens.words, _barriers(tokens.words))
             parts += [_variants(table, tokens, phrases) for table in tables]
-            for table in tables:
-                parts += _rewordings(table, tokens, phrases, names)
+            parts.append(_rewordings(tables, tokens, phrases, names))
             long = _in_long_texts(texts)
             parts += [_parts_of_names(table, tokens, names, long) for table in tables]
         if self._pins is not None:
@@ -158,21 +157,25 @@ def _variants(table: _Table, tokens: WordTokens, phrases: Phrases) -> _Rows:
     return _rows(table, tokens.start[first], tokens.end[last - 1], alias, Match.VARIANT)
 
 
-def _rewordings(
-    table: _Table, tokens: WordTokens, phrases: Phrases, names: _Rows
-) -> Iterator[_Rows]:
-    """Yield the rows of names that stand in the text in other words, or lack a word."""
-    spans = _word_spans(tokens, names)
-    rewordings = table.aliases.rewordings
-    around = find_around_brackets(table.aliases, phrases)
-    shortened = plausible_rewordings(tokens.words, rewordings.shortened(phrases), spans)
-    exchanged = plausible_rewordings(tokens.words, rewordings.exchanged(phrases), spans)
-    for match, (first, last, alias) in (
-        (Match.REWORDED, around),
-        (Match.REWORDED, exchanged),
-        (Match.SHORTENED, shortened),
-    ):
-        yield _rows(table, tokens.start[first], tokens.end[last - 1], alias, match)
+def _rewordings(tables: list[_Table], tokens: WordTokens, phrases: Phrases, names: _Rows) -> _Rows:
+    """Return the rows of names that stand in the text in other words, or lack a word.
+
+    The words that the graph exchanges are exchanged in the names of added entities too.
+    """
+    spans, around = _word_spans(tokens, names), around_brackets(phrases)
+    exchange = tables[0].aliases.rewordings.exchanged
+    parts = []
+    for table in tables:
+        variants = table.aliases.variants
+        shortened = table.aliases.rewordings.shortened(phrases)
+        for match, found in (
+            (Match.REWORDED, variants.find(around)),
+            (Match.REWORDED, plausible_rewordings(phrases, exchange(phrases, variants), spans)),
+            (Match.SHORTENED, plausible_rewordings(phrases, shortened, spans)),
+        ):
+            first, last, alias = found
+            parts.append(_rows(table, tokens.start[first], tokens.end[last - 1], alias, match))
+    return _concatenate(parts)
 
 
 def _word_spans(tokens: WordTokens, names: _Rows) -> tuple[np.ndarray, np.ndarray]:

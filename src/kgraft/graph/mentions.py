@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from kgraft.graph.adjacency import expand
+from kgraft.graph.columns import run_starts
 
 
 class Match(IntEnum):
@@ -145,7 +146,7 @@ class Mentions:
         order = np.lexsort((entity, -weight, match, end, start, text))
         columns = [a[order] for a in (text, start, end, entity, weight, match, forms)]
         text, start, end, entity, weight, match, forms = columns
-        new_span = _differs(text, start, end)
+        new_span = run_starts(text, start, end)
         span = np.cumsum(new_span) - 1
         kept = match == match[np.flatnonzero(new_span)][span] if len(span) else new_span
         kept &= _first_of_pairs(span, entity)
@@ -173,17 +174,9 @@ class Mentions:
         return joined.select(order), order
 
 
-def _differs(*columns: np.ndarray) -> np.ndarray:
-    """Return where a row of sorted columns differs from the one before it."""
-    new = np.ones(len(columns[0]), bool)
-    if len(new):
-        new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
-    return new
-
-
 def _first_of_pairs(span: np.ndarray, entity: np.ndarray) -> np.ndarray:
     """Return which rows are the first of their (span, entity)."""
     order = np.lexsort((np.arange(len(span)), entity, span))
     first = np.zeros(len(span), bool)
-    first[order] = _differs(span[order], entity[order])
+    first[order] = run_starts(span[order], entity[order])
     return first

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
-MOST = 1 << 16  # results that are kept; then the cache begins anew
+MOST = 1 << 16  # results that are kept; a call for more begins with an empty cache
 
 
 class ResultCache(Generic[K, T]):

@@ -13,19 +13,17 @@ exchanged by one subtraction and one addition. The hash of "no word" is 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from kgraft.graph.adjacency import expand
-from kgraft.graph.columns import narrow, numbers
+from kgraft.graph.columns import narrow, numbers, run_starts
 from kgraft.graph.hashing import mix
 from kgraft.graph.variants import LONGEST, Phrases, VariantIndex
 from kgraft.graph.words import FUNCTION_WORD, ordinary_frequency
-
-if TYPE_CHECKING:
-    from kgraft.graph.aliases import Aliases
 
 FEWEST = 3  # cases in which names that differ in two words alone mean the same entity
 RELIABLE = 0.4  # share of all cases in which names that differ in two words alone
@@ -86,9 +84,11 @@ def _leave_out(name: np.ndarray, stem: np.ndarray) -> _Holes:
 
 def _exchangeable(holes: _Holes, owner: np.ndarray, entity: np.ndarray) -> np.ndarray:
     """Return the pairs of words that may stand for each other, (2, P), in order, both ways."""
-    pairs, same = _count_same(holes, owner, entity)
+    step = max(1, -(-(int(entity.max(initial=0)) + 1) // SAMPLED))
+    sampled = entity % step == 0
+    pairs, same = _count_same(holes, owner[sampled], entity[sampled])
     pairs, same = pairs[:, same >= FEWEST], same[same >= FEWEST]
-    pairs = pairs[:, same >= RELIABLE * _count_all(holes, pairs)]
+    pairs = pairs[:, same * step >= RELIABLE * _count_all(holes, pairs)]
     both = np.hstack([pairs, pairs[::-1]])
     return both[:, np.lexsort(both[::-1])]
 
@@ -97,35 +97,38 @@ def _count_same(
     holes: _Holes, owner: np.ndarray, entity: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs of words in which names of one entity differ, and in how many cases."""
-    step = max(1, -(-(int(entity.max(initial=0)) + 1) // SAMPLED))
-    sampled = entity % step == 0
-    owner, entity = owner[sampled], entity[sampled]
-    order = np.argsort(owner, kind="stable")
-    owner, entity = owner[order], entity[order]
-    low, high = (np.searchsorted(owner, holes.alias, side) for side in ("left", "right"))
-    row, candidate = expand(low, high)
-    named, rest, word = entity[candidate], holes.rest[row], holes.word[row]
-    rows = _distinct(word, rest, named)[0]
-    named, rest, word = named[rows], rest[rows], word[rows]
-    one, other = _pairs_within_groups(_differs(rest, named))
-    rest, one, other = rest[one], word[one], word[other]
+    rest, one, other = _cases_of_one_entity(*_holes_by_entity(holes, owner, entity))
     rows = _distinct(rest, other, one)[0]  # names of several entities count once
     one, other = one[rows], other[rows]
     first, count = _distinct(other, one)
     return np.stack([one[first], other[first]]), count
 
 
-def _differs(*columns: np.ndarray) -> np.ndarray:
-    """Return which rows of sorted columns differ from the one before."""
-    new = np.ones(len(columns[0]), bool)
-    new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
-    return new
+def _holes_by_entity(
+    holes: _Holes, owner: np.ndarray, entity: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return entity, rest and left-out word of the names of all entities, in order, each once."""
+    order = np.argsort(owner, kind="stable")
+    owner, entity = owner[order], entity[order]
+    low, high = (np.searchsorted(owner, holes.alias, side) for side in ("left", "right"))
+    row, candidate = expand(low, high)
+    named, rest, word = entity[candidate], holes.rest[row], holes.word[row]
+    rows = _distinct(word, rest, named)[0]
+    return named[rows], rest[rows], word[rows]
+
+
+def _cases_of_one_entity(
+    named: np.ndarray, rest: np.ndarray, word: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the rest and both words of every two names of an entity that differ in one word."""
+    one, other = _pairs_within_groups(run_starts(rest, named))
+    return rest[one], word[one], word[other]
 
 
 def _distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the first of each set of equal rows, sorted by the last column first, and its size."""
     order = np.lexsort(columns)
-    new = np.flatnonzero(_differs(*(column[order] for column in columns)))
+    new = np.flatnonzero(run_starts(*(column[order] for column in columns)))
     return order[new], np.diff(np.append(new, len(order)))
 
 
@@ -159,18 +162,21 @@ def _count_all(holes: _Holes, pairs: np.ndarray) -> np.ndarray:
 class RewordingIndex:
     """The rewordings of a graph's names, memory-mapped."""
 
-    def __init__(self, variants: VariantIndex, rewordings: pa.Table, reduced: VariantIndex) -> None:
-        self._variants, self._reduced = variants, reduced
+    def __init__(self, rewordings: pa.Table, reduced: pa.Table) -> None:
+        self._reduced = VariantIndex(reduced)
         self._word, self._other = numbers(rewordings["word"]), numbers(rewordings["other"])
 
     def shortened(self, phrases: Phrases) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return first word, last word (exclusive) and alias of phrases that lack one word."""
         return self._reduced.find(phrases)
 
-    def exchanged(self, phrases: Phrases) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def exchanged(
+        self, phrases: Phrases, variants: VariantIndex
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return first word, last word (exclusive) and alias of phrases with one word exchanged.
 
-        They have several words.
+        Only phrases of several words are looked at. `variants` are the names to find, those of the
+        graph or of entities that were added to it.
         """
         hashes = phrases.hashes
         low, high = (np.searchsorted(self._word, hashes, side) for side in ("left", "right"))
@@ -183,20 +189,23 @@ class RewordingIndex:
         inner, pair = expand(low[position], high[position])
         position, phrase = position[inner], rows[phrase[inner]]
         key = phrases.key[phrase] - hashes[position] + self._other[pair]
-        return self._variants.look_up(phrases.first[phrase], phrases.last[phrase], key)
+        return variants.look_up(phrases.first[phrase], phrases.last[phrase], key)
 
 
 def plausible_rewordings(
-    words: Sequence[str],
-    found: tuple[np.ndarray, np.ndarray, np.ndarray],
+    phrases: Phrases,
+    rewordings: tuple[np.ndarray, np.ndarray, np.ndarray],
     names: tuple[np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Leave out of the rewordings `found` in a text what is hardly ever meant.
+    """Leave out of the rewordings in a text (first word, last word, alias) what is seldom meant.
 
-    A rewording has several words, one of them long, no comma or "and" among them, and is no mere
+    A rewording has several words, one of them long, no comma or "and" among them, and is not just a
     piece of a name that stands in the text; `names` are first and last word (exclusive) of those.
     """
-    first, last, alias = found
+    words = phrases.words
+    first, last, alias = rewordings
+    if not len(first):
+        return rewordings
     long = np.fromiter((len(word) >= SHORTEST for word in words), bool, len(words))
     joining = np.fromiter((word in JOINING for word in words), bool, len(words))
     kept = (last - first > 1) & _any_within(long, first, last)
@@ -222,22 +231,18 @@ def _cuts_name(
     return inside[first] | inside[last]
 
 
-def find_around_brackets(
-    aliases: Aliases, phrases: Phrases
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find names that stand around brackets: "von Hippel-Lindau (VHL) disease".
-
-    Return first word, last word (exclusive) and alias.
-    """
+def around_brackets(phrases: Phrases) -> Phrases:
+    """Return the phrases that go on behind brackets: "von Hippel-Lindau (VHL) disease"."""
     inside = in_brackets(phrases.words)
     if not inside.any():
-        return (np.zeros(0, np.int64),) * 3
+        return phrases.take(np.zeros(0, np.int64))
     outside = np.flatnonzero(~inside)
-    rest = [phrases.words[position] for position in outside.tolist()]
-    first, last, alias = aliases.variants.find(Phrases.of(rest, phrases.barrier[outside]))
-    begin, end = outside[first], outside[last - 1] + 1
-    around = end - begin > last - first
-    return begin[around], end[around], alias[around]
+    rest = Phrases.of(
+        [phrases.words[position] for position in outside.tolist()], phrases.barrier[outside]
+    )
+    first, last = outside[rest.first], outside[rest.last - 1] + 1
+    joined = replace(phrases, first=first, last=last, key=rest.key)
+    return joined.take(np.flatnonzero(last - first > rest.last - rest.first))
 
 
 def in_brackets(words: Sequence[str]) -> np.ndarray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -27,13 +27,14 @@ FUNCTION_WORDS = frozenset(
     ["a", "an", "and", "by", "due", "for", "from", "in", "of", "on", "or", "the", "to", "with"]
 )
 LONGEST = 8  # words of a phrase that is looked up
+KEYS_VERSION = 2  # of the keys that a graph keeps; those of another version are made again
 _SEED = 7
 _SHORTEST = 4  # letters of a word that is inflected
 _BRITISH = re.compile(  # oedema, foetus, tumour; but not heroes, poets, four
     r"a(?=e(?:[acdmt]|s[a-z]))|o(?=e(?:a|d[aei]|s[ot]|t[aiou]))|(?<=[a-z]{3}o)u(?=rs?$|r[ae])"
 )
 _PREFIX = re.compile(  # that some write with a hyphen
-    r"(anti|auto|cardio|hyper|hypo|inter|micro|multi|neuro|non|post|pre|pseudo|sub)(?=[a-z]{5})"
+    r"(anti|auto|cardio|hyper|hypo|inter|micro|multi|neuro|non|post|pre|pseudo|sub)(?=[a-z]{4})"
 )
 _GREEK = (
     (re.compile(r"(?:eps(?:y|ies)|eptics?)$"), "eps"),
@@ -64,29 +65,28 @@ def stem(word: str) -> str:
     return str(_stemmer.stemWord(word))
 
 
-def split_prefix(word: str) -> tuple[str, str]:
-    """Return a prefix that is also written with a hyphen, and the rest of a folded word.
+def split_prefix(stemmed: str) -> tuple[str, str]:
+    """Return a prefix that is also written with a hyphen, and the rest of a stem.
 
-    >>> split_prefix("nonpolyposis"), split_prefix("polyposis")
-    (('non', 'polyposis'), ('', 'polyposis'))
+    >>> split_prefix(stem("nonpolyposis")), split_prefix(stem("polyposis"))
+    (('non', 'polypos'), ('', 'polypos'))
     """
-    match = _PREFIX.match(word)
-    return (match[1], word[match.end(1) :]) if match else ("", word)
+    match = _PREFIX.match(stemmed)
+    return (match[1], stemmed[match.end(1) :]) if match else ("", stemmed)
 
 
 def stem_hashes(words: Sequence[str]) -> np.ndarray:
     """Return one hash per word, (N,) uint64; 0 where a word has no stem.
 
     The hash of a word with a prefix is that of both parts together, as if a hyphen stood between
-    them: "nonpolyposis" is "non-polyposis".
+    them: "nonpolyposis" is "non-polyposis". Whoever changes a hash raises `KEYS_VERSION`.
     """
-    parts = [split_prefix(word) for word in words]
-    prefix, rest = (_part_hashes([part[side] for part in parts]) for side in (0, 1))
+    parts = [split_prefix(stem(word)) for word in words]
+    prefix, rest = (_hashes([part[side] for part in parts]) for side in (0, 1))
     return prefix + rest
 
 
-def _part_hashes(words: list[str]) -> np.ndarray:
-    stems = [stem(word) for word in words]
+def _hashes(stems: list[str]) -> np.ndarray:
     hashes = hash_strings(arrow_strings(stems), _SEED)
     return np.where([bool(s) for s in stems], hashes, np.uint64(0)).astype(np.uint64)
 
@@ -141,6 +141,10 @@ class Phrases:
         length, place = np.nonzero(ends_well & (last == content + lengths))
         first, last = content[place], last[length, place]
         return cls(words, barrier, hashes, first, last, total[last] - total[first])
+
+    def take(self, rows: np.ndarray) -> Phrases:
+        """Return some of the phrases."""
+        return replace(self, first=self.first[rows], last=self.last[rows], key=self.key[rows])
 
 
 class VariantIndex:

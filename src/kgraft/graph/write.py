@@ -15,6 +15,7 @@ from kgraft.graph.columns import list_rows, narrow, numbers, run_starts
 from kgraft.graph.folder import GRAPH, Manifest, content_version, write_manifest, write_table
 from kgraft.graph.hashing import HashIndex, distinct_hashes, hash_strings
 from kgraft.graph.spoken import with_spoken
+from kgraft.graph.variants import KEYS_VERSION
 from kgraft.progress import Progress, Silent
 from kgraft.storage import describe_file, new_folder
 
@@ -89,6 +90,7 @@ def _write(folder: Path, content: Content, provenance: Provenance, progress: Pro
         parent=provenance.parent,
         priors="degree" if _uncounted(content.entities) else "counts",
         alias_seed=alias_seed,
+        keys_version=KEYS_VERSION,
         id_seed=id_seed,
         left_out=left_out,
         refused=provenance.refused,

@@ -314,18 +314,18 @@ def _head_scores(
     if coherence and documents.any():
         support = find_support(knowledge.graph, mentions).features(score)
         support[torch.from_numpy(~documents[mentions.text[mentions.owner]])] = 0
-        second = _probabilities(model, torch.cat([fixed, support], dim=1), owner, len(mentions))
-        score = share_among_candidates(score, second, owner, len(mentions))
+        # The other links of a text tell which namesake is meant, not whether any entity is.
+        logits = model.head(torch.cat([fixed, support], dim=1))
+        total = torch.zeros(len(mentions)).index_add(0, owner, score)
+        score = total[owner] * softmax_by_owner(logits, owner, len(mentions))
     return score.numpy()
 
 
-def share_among_candidates(total: Tensor, share: Tensor, owner: Tensor, mentions: int) -> Tensor:
-    """Return scores with the sum that `total` (C,) has for each mention, in the ratio of `share`.
-
-    The other links of a text tell which namesake is meant, not whether any entity is.
-    """
-    sums = torch.zeros(2, mentions).index_add(1, owner, torch.stack([total, share]))
-    return share * (sums[0] / sums[1].clamp_min(1e-9))[owner]
+def softmax_by_owner(logits: Tensor, owner: Tensor, mentions: int) -> Tensor:
+    """Return the softmax of logits (C,) over the candidates of each mention."""
+    best = torch.full((mentions,), -torch.inf).scatter_reduce(0, owner, logits, "amax")
+    share = torch.exp(logits - best[owner])
+    return share / torch.zeros(mentions).index_add(0, owner, share)[owner]
 
 
 def _probabilities(model: LinkModel, features: Tensor, owner: Tensor, mentions: int) -> Tensor:
@@ -337,7 +337,5 @@ def _elq_scores(readings: MentionReadings) -> np.ndarray:
     mentions = readings.mentions
     owner = torch.from_numpy(mentions.owner)
     dots = candidate_dots(readings, owner)
-    best = torch.full((len(mentions),), -torch.inf).scatter_reduce(0, owner, dots, "amax")
-    share = torch.exp(dots - best[owner])
-    total = torch.zeros(len(mentions)).index_add(0, owner, share)
-    return (share / total[owner] * readings.spans.logits.sigmoid()[owner]).numpy()
+    share = softmax_by_owner(dots, owner, len(mentions))
+    return (share * readings.spans.logits.sigmoid()[owner]).numpy()

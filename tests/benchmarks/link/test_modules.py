@@ -7,7 +7,7 @@ import pytest
 
 import benchmarks.link
 
-SHARED = {"baselines", "spacy_peer", "texts"}  # what the others use
+SHARED = {"baselines", "reliability", "spacy_peer", "texts"}  # what the others use
 MODULES = sorted(
     path.stem
     for path in Path(benchmarks.link.__file__).parent.glob("*.py")
