@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+from torch import Tensor
 
 from kgraft.errors import BadInput
 from kgraft.link.evaluate import standard_error
@@ -55,43 +57,71 @@ def train_linker(
         "init_from": model.digest(),
     }
     task = LinkTask(model.prepare_training(seed=settings.seed), sources, valid, settings)
-    initial = {name: tensor.clone() for name, tensor in model.small_state().items()}
-    before = task.validate()
-    learnt_before = model.names
-    model.names = tuple(sorted({*model.names, *names}))
-    for source in (*sources, *valid):
-        source.knowledge.learn(model.names)
-    schedule = Schedule(
-        epochs=task.epochs,
-        watch=WATCHED,
-        patience=settings.patience if valid else None,
-        validate_every=len(task.parts) if valid else task.epochs,
-    )
+    start = _Start.of(task)
+    _learn_names(task, sources, names)
     folder = run_folder(out)
     if overwrite:
         RunFolder(folder, identity).make_way()
     yield from train(
         task,
         folder,
-        schedule,
+        _schedule(task),
         identity=identity,
         remedy=f"lower learning_rate, for example to {settings.learning_rate / 3:.2g}",
         progress=progress,
     )
-    after = task.validate()
-    improved = not valid or _gain(before, after, valid, errors_ahead) >= 0
-    if not improved:
-        model.load_small_state(initial)
-        model.names = learnt_before
-    kept = after if improved else before
-    threshold = kept.get("threshold", model.config.threshold)
-    model.config = replace(model.config, threshold=threshold)
+    outcome = _keep_better(task, start, errors_ahead)
     with new_folder(out, LINKER, overwrite=overwrite) as written:
         model.save_pretrained(written)
-        outcome = {"before": before, "after": after, "improved": improved}
         (written / FIGURES).write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
         shutil.copyfile(folder / "log.jsonl", written / "log.jsonl")
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class _Start:
+    """A model as it is before training."""
+
+    state: dict[str, Tensor]
+    names: tuple[LearnedName, ...]
+    figures: dict[str, float]
+
+    @classmethod
+    def of(cls, task: LinkTask) -> _Start:
+        state = {name: tensor.clone() for name, tensor in task.model.small_state().items()}
+        return cls(state, task.model.names, task.validate())
+
+
+def _learn_names(
+    task: LinkTask, sources: Sequence[TrainingTexts], names: tuple[LearnedName, ...]
+) -> None:
+    """Let the model find entities by further names, in training and validation too."""
+    model = task.model
+    model.names = tuple(sorted({*model.names, *names}))
+    for source in (*sources, *task.valid):
+        source.knowledge.learn(model.names)
+
+
+def _schedule(task: LinkTask) -> Schedule:
+    return Schedule(
+        epochs=task.epochs,
+        watch=WATCHED,
+        patience=task.settings.patience if task.valid else None,
+        validate_every=len(task.parts) if task.valid else task.epochs,
+    )
+
+
+def _keep_better(task: LinkTask, start: _Start, errors_ahead: float) -> dict[str, object]:
+    """Keep the trained model or the one before, with a threshold that suits it; say which."""
+    model, before, after = task.model, start.figures, task.validate()
+    improved = not task.valid or _gain(before, after, task.valid, errors_ahead) >= 0
+    if not improved:
+        model.load_small_state(start.state)
+        model.names = start.names
+    kept = after if improved else before
+    threshold = kept.get("threshold", model.config.threshold)
+    model.config = replace(model.config, threshold=threshold)
+    return {"before": before, "after": after, "improved": improved}
 
 
 def _gain(
