@@ -93,7 +93,7 @@ def score_readings(
         else:
             score = _head_scores(model, knowledge, texts, readings, coherence=options.coherence)
     score[mentions.match == Match.PINNED] = 1.0
-    return prefer_longer(mentions.with_scores(_with_definitions(mentions, score)))
+    return prefer_longer(mentions.with_scores(_with_definitions(mentions, score)), texts)
 
 
 def _with_definitions(mentions: Mentions, score: np.ndarray) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 "hereditary non-polyposis colorectal cancer" is not "colorectal cancer". A longer mention that means
 one entity alone rules out what is inside it. An exact name does so whatever its score. A variant or
-rewording may be a coincidence; it takes over what speaks for a link at this place:
+rewording may be a coincidence, as "city of Tartu" or "south of Sudan". It wins over names of other
+entities in small letters, such as a head noun, and takes over what speaks for a link there:
 
     s' = s + (1 − s) · max s_inner        s_inner' = s_inner · (1 − s')
 
@@ -12,7 +13,7 @@ that is, either it or what is inside it is a link, and if it is one, the others 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -30,13 +31,13 @@ def inside_unique_name(mentions: Mentions) -> np.ndarray:
     return inside
 
 
-def prefer_longer(mentions: Mentions) -> Mentions:
+def prefer_longer(mentions: Mentions, texts: Sequence[str]) -> Mentions:
     """Return mentions with the scores of nested ones changed in favour of the longer, as above."""
     best = np.zeros(len(mentions), np.float32)
     named = mentions.sizes > 0
     best[named] = mentions.score[mentions.best[named]]
     outer = np.flatnonzero((mentions.sizes == 1) & np.isin(mentions.kind, IN_OTHER_WORDS))
-    pairs = list(nested_pairs(mentions, outer))
+    pairs = [pair for pair in nested_pairs(mentions, outer) if _is_head(mentions, texts, *pair)]
     if not pairs:
         return mentions
     likeliest = np.zeros_like(best)  # of those inside
@@ -44,11 +45,18 @@ def prefer_longer(mentions: Mentions) -> Mentions:
         likeliest[longer] = max(likeliest[longer], best[inner])
     raised = best + (1 - best) * likeliest
     factor = raised / np.maximum(best, 1e-9)
-    pinned = mentions.kind == Match.PINNED
     for longer, inner in pairs:
-        if not pinned[inner]:
-            factor[inner] = min(factor[inner], 1 - raised[longer])
+        factor[inner] = min(factor[inner], 1 - raised[longer])
     return mentions.with_scores(mentions.score * factor[mentions.owner])
+
+
+def _is_head(mentions: Mentions, texts: Sequence[str], longer: int, inner: int) -> bool:
+    """Tell whether a mention in a longer one is in small letters and means another entity."""
+    low, high = mentions.bounds[inner], mentions.bounds[inner + 1]
+    if low == high or mentions.match[low] == Match.PINNED:
+        return False
+    surface = texts[mentions.text[inner]][mentions.start[inner] : mentions.end[inner]]
+    return surface.islower() and mentions.entity[low] != mentions.entity[mentions.bounds[longer]]
 
 
 def nested_pairs(mentions: Mentions, outer: np.ndarray) -> Iterator[tuple[int, int]]:
