@@ -85,6 +85,7 @@ def main() -> None:
     if data is None:
         return
     model = load_model(sys.argv[1] if len(sys.argv) > 1 else None)
+    judged: dict[str, Judged] = {}
     with Benchmark(
         "link_unseen",
         protocol=PROTOCOL,
@@ -92,15 +93,14 @@ def main() -> None:
         seeds=[0],
         goals=GOALS,
     ) as run:
-        judged: dict[str, Judged] = {}
         gains = [_record(run, name, model, data, judged) for name in SETS]
         run.figure("least_gain_over_alias", round(min(gains), 4))
         wikidata = ("rebel", "wikipedia")
         documents = np.mean([run.figures[f"{name}_f1"] for name in wikidata])
         baseline = np.mean([run.figures[f"{name}_capitalised_f1"] for name in wikidata])
         run.figure("documents_f1_gain", round(float(documents - baseline), 4))
-        draw_reliability(judged, PICTURE)
         _record_coherence(run, model, data)
+    draw_reliability(judged, PICTURE)  # when the state of the tree is recorded
 
 
 def _record(
