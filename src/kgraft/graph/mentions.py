@@ -73,6 +73,14 @@ class Mentions:
         kind[named] = self.match[self.best[named]]
         return kind
 
+    @property
+    def best_score(self) -> np.ndarray:
+        """The score of each mention's first candidate, 0 if it has none, (M,) float32."""
+        score = np.zeros(len(self), np.float32)
+        named = self.sizes > 0
+        score[named] = self.score[self.best[named]]
+        return score
+
     def select(self, rows: np.ndarray) -> Mentions:
         """Return the mentions of some rows (indices or a mask), in that order."""
         if rows.dtype == bool and rows.all():

@@ -16,10 +16,8 @@ def choose_links(mentions: Mentions, threshold: float) -> np.ndarray:
     Best first, and none that overlaps a better one; of equal scores the longer, then the left. A
     name of several words that means one entity alone rules out all that is inside it.
     """
-    has_candidate = mentions.sizes > 0
-    score = np.zeros(len(mentions), np.float32)
-    score[has_candidate] = mentions.score[mentions.best[has_candidate]]
-    usable = has_candidate & ~inside_unique_name(mentions) & (score >= threshold)
+    score = mentions.best_score
+    usable = (mentions.sizes > 0) & ~inside_unique_name(mentions) & (score >= threshold)
     # Positions of all texts on one axis, so that spans of different texts never overlap.
     shift = mentions.text * (int(mentions.end.max(initial=0)) + 1)
     return choose_spans(score, mentions.start + shift, mentions.end + shift, usable)

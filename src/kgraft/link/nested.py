@@ -33,9 +33,7 @@ def inside_unique_name(mentions: Mentions) -> np.ndarray:
 
 def prefer_longer(mentions: Mentions, texts: Sequence[str]) -> Mentions:
     """Return mentions with the scores of nested ones changed in favour of the longer, as above."""
-    best = np.zeros(len(mentions), np.float32)
-    named = mentions.sizes > 0
-    best[named] = mentions.score[mentions.best[named]]
+    best = mentions.best_score
     outer = np.flatnonzero((mentions.sizes == 1) & np.isin(mentions.kind, IN_OTHER_WORDS))
     pairs = [pair for pair in nested_pairs(mentions, outer) if _is_head(mentions, texts, *pair)]
     if not pairs:
