@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -31,10 +32,12 @@ from kgraft.text import Encoder
 
 SETTINGS = LinkSettings(epochs=1, part=3000)
 HEAD_TEXTS = 1200  # of each source that the link head learns from
+HEAD_QUESTIONS = 4800  # they hold one mention each
 REPEATS = {"world": 4, "dbpedia": 2, **dict.fromkeys(texts.DOMAINS, 2)}  # of small sources
 INDEXED = "wikidata"  # the graph whose texts the link head sees with candidates by meaning too
 PARTIAL = Unmarked()
-GRAPH_TEXTS = 3000
+GRAPH_TEXTS = 3000  # made from each of
+MADE_FROM = ("world", "dbpedia")
 
 
 def main() -> None:
@@ -50,7 +53,7 @@ def main() -> None:
             print(epoch.number, f"{epoch.seconds / 60:.1f} min", losses, flush=True)
     model = LinkModel.from_pretrained(first)
     examples = []
-    for source in training_sources(data, most=HEAD_TEXTS, made=False):
+    for source in training_sources(data, for_head=True):
         name = source.knowledge.graph.manifest.name
         examples += collect_examples(model, source) * REPEATS.get(name, 1)
         if name == INDEXED:
@@ -68,75 +71,52 @@ def _with_index(source: TrainingTexts) -> TrainingTexts:
     return replace(source, knowledge=knowledge)
 
 
-def training_sources(
-    data: Path, *, most: int | None = None, made: bool = True
-) -> list[TrainingTexts]:
-    """Return all texts with their graphs, at most so many of each source.
+def training_sources(data: Path, *, for_head: bool = False) -> list[TrainingTexts]:
+    """Return all texts with their graphs, or those that the link head learns from.
 
-    `made` tells whether texts made from graphs are among them: their names are too easy for the
-    link head, which would learn to trust names too much.
+    These are fewer, and none of them is made from a graph: its names are too easy for the link
+    head, which would learn to trust names too much.
     """
     encoder = Encoder.load()
-    opened: dict[str, Knowledge] = {}
 
+    @cache
     def knowledge(name: str) -> Knowledge:
-        if name not in opened:
-            opened[name] = Knowledge(texts.open_graph(name, data), encoder)
-            opened[name].index = None
-        return opened[name]
+        opened = Knowledge(texts.open_graph(name, data), encoder)
+        opened.index = None
+        return opened
 
-    def noised(annotated: Annotated) -> Annotated:
-        return texts.with_case_noise(annotated)
+    def partly_marked(
+        graph: str, annotated: Annotated, most: int | None = None, few: int = HEAD_TEXTS
+    ) -> TrainingTexts:
+        sample = _sample(annotated, few if for_head else most)
+        return TrainingTexts(knowledge(graph), sample, PARTIAL)
 
-    sources = {
-        "wikidata": [
-            _source(knowledge("wikidata"), texts.wikipedia(data, train=True), PARTIAL),
-            _source(knowledge("wikidata"), noised(texts.rebel(data, "train")), PARTIAL),
-            _source(knowledge("wikidata"), noised(texts.knowledgenet(data)), PARTIAL),
-            _source(knowledge("wikidata"), noised(texts.relation_sentences(data)), PARTIAL, 9000),
-            _source(knowledge("wikidata"), texts.simple_questions(data), PARTIAL, 9000),
-        ],
-        "wordnet": [
-            _vocabulary(knowledge("wordnet-nouns"), texts.senses(data, "semcor"), 6000),
-            *(
-                _vocabulary(knowledge(name), texts.senses(data, "semcor", name), 2000)
-                for name in texts.DOMAINS
-            ),
-        ],
-        "world": [
-            _source(knowledge("world"), noised(texts.news(data, "train")), FULL),
-            *([_source(knowledge("world"), _made(knowledge("world")), PARTIAL)] if made else []),
-        ],
-        "dbpedia": [
-            _source(knowledge("dbpedia"), noised(texts.dbpedia(data, "train")), PARTIAL),
-            *(
-                [_source(knowledge("dbpedia"), _made(knowledge("dbpedia")), PARTIAL)]
-                if made
-                else []
-            ),
-        ],
-    }
-    return [_limited(source, most) for group in sources.values() for source in group]
+    def vocabulary(graph: str, most: int) -> TrainingTexts:
+        sample = _sample(texts.senses(data, "semcor", graph), HEAD_TEXTS if for_head else most)
+        return _vocabulary(knowledge(graph), sample)
+
+    noised = texts.with_case_noise
+    questions = texts.simple_questions(data)
+    sources = [
+        partly_marked("wikidata", texts.wikipedia(data, train=True)),
+        partly_marked("wikidata", noised(texts.rebel(data, "train"))),
+        partly_marked("wikidata", noised(texts.knowledgenet(data))),
+        partly_marked("wikidata", noised(texts.relation_sentences(data)), 9000),
+        partly_marked("wikidata", questions, 9000, few=HEAD_QUESTIONS),
+        vocabulary("wordnet-nouns", 6000),
+        *(vocabulary(domain, 2000) for domain in texts.DOMAINS),
+        TrainingTexts(knowledge("world"), noised(texts.news(data, "train")), FULL),
+        partly_marked("dbpedia", noised(texts.dbpedia(data, "train"))),
+    ]
+    if for_head:
+        return sources
+    made = (graph_texts(knowledge(name).graph, GRAPH_TEXTS) for name in MADE_FROM)
+    return sources + [partly_marked(name, part) for name, part in zip(MADE_FROM, made, strict=True)]
 
 
-def _limited(source: TrainingTexts, most: int | None) -> TrainingTexts:
-    return replace(source, texts=_sample(source.texts, most))
-
-
-def _made(knowledge: Knowledge) -> Annotated:
-    return graph_texts(knowledge.graph, GRAPH_TEXTS)
-
-
-def _source(
-    knowledge: Knowledge, annotated: Annotated, unmarked: Unmarked, most: int | None = None
-) -> TrainingTexts:
-    return TrainingTexts(knowledge, _sample(annotated, most), unmarked)
-
-
-def _vocabulary(knowledge: Knowledge, annotated: Annotated, most: int) -> TrainingTexts:
+def _vocabulary(knowledge: Knowledge, annotated: Annotated) -> TrainingTexts:
     """Return texts in which every noun of the vocabulary is marked, ordinary ones too."""
-    sample = _sample(annotated, most)
-    return TrainingTexts(knowledge, sample, FULL, none_ratio=0.5, teaches_mentions=False)
+    return TrainingTexts(knowledge, annotated, FULL, none_ratio=0.5, teaches_mentions=False)
 
 
 def _sample(annotated: Annotated, most: int | None) -> Annotated:

@@ -51,7 +51,6 @@ def main() -> None:
         seeds=[SETTINGS.seed],
         goals=GOALS,
     ) as run:
-        _with_index(graph)
         run.figure("ncbi_f1_shipped", round(_strong_f1(load_model(), graph, dev), 4))
         for size, epochs in EPOCHS.items():
             part = train.part(np.arange(size))
@@ -62,14 +61,6 @@ def main() -> None:
         run.figure("graph_alone_before", round(before, 4))
         run.figure("graph_alone_after", round(after, 4))
         run.figure("ncbi_f1_graph_alone", round(_strong_f1(model, graph, dev), 4))
-
-
-def _with_index(graph: Graph) -> Knowledge:
-    """Return what a linker knows of a graph, with its index, built if it is not there."""
-    knowledge = Knowledge(graph, load_model().entity_encoder)
-    if knowledge.index is None:
-        knowledge.build_index()
-    return knowledge
 
 
 def _adapted(
@@ -88,8 +79,9 @@ def _adapted(
 
 
 def _strong_f1(model: LinkModel, graph: Graph, gold: Annotated) -> float:
-    knowledge = _with_index(graph)
-    knowledge.learn(model.names)
+    knowledge = Knowledge.of(graph, model)
+    if knowledge.index is None:
+        knowledge.build_index()
     scored = score_texts(model, knowledge, gold.texts)
     return judge(scored.select(choose_links(scored, model.config.threshold)), gold)["strong_f1"]
 

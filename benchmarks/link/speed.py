@@ -213,7 +213,7 @@ def _million(run: Benchmark, linker: Linker, encoder: Encoder, questions: list[s
             }
         )
         grown = linker.graph.extend(Path(folder) / "graph", entities=fill)
-        linker.knowledge = Knowledge(grown, linker.model.entity_encoder)
+        linker.knowledge = Knowledge.of(grown, linker.model)
         linker.knowledge.index = NeighbourIndex(EntityIndex.open(file), static=False)
         _batches(run, "million_entities", linker, encoder, questions)
 

@@ -112,7 +112,7 @@ def _record(
     """
     graph_name, read = SETS[name]
     graph, gold = texts.open_graph(graph_name, data), read(data)
-    knowledge = Knowledge(graph, model.entity_encoder)
+    knowledge = Knowledge.of(graph, model)
     knowledge.index = None
     scored = score_texts(model, knowledge, gold.texts)
     links = scored.select(choose_links(scored, model.config.threshold))
@@ -169,7 +169,7 @@ def _counts_by_pass(model: LinkModel, data: Path, name: str) -> np.ndarray:
     graph_name, read = SETS[name]
     gold = read(data)
     gold = gold.part(np.flatnonzero([text.count(" ") >= LONG for text in gold.texts]))
-    knowledge = Knowledge(texts.open_graph(graph_name, data), model.entity_encoder)
+    knowledge = Knowledge.of(texts.open_graph(graph_name, data), model)
     knowledge.index = None
     counts = []
     for coherence in (True, False):

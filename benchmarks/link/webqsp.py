@@ -58,11 +58,12 @@ def main() -> None:
         goals=GOALS,
     ) as run:
         shipped = load_model()
-        knowledge = Knowledge(graph, shipped.entity_encoder)
+        knowledge = Knowledge.of(graph, shipped)
         if knowledge.index is None:
             knowledge.build_index()
         _record(run, "webqsp_zero_shot", shipped, knowledge, test)
         tuned = fine_tuned(graph, train, dev)
+        knowledge = Knowledge.of(graph, tuned)
         _record(run, "webqsp", tuned, knowledge, test)
         without = LinkOptions(by_meaning=False)
         _record(run, "webqsp_names_only", tuned, knowledge, test, without)

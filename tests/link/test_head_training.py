@@ -9,6 +9,7 @@ from kgraft.graph.annotated import annotate
 from kgraft.link.evaluate import best_threshold, score_texts
 from kgraft.link.head import link_loss
 from kgraft.link.head_training import (
+    IN_QUESTION,
     TELLTALE,
     FeatureNoise,
     _rate,
@@ -106,6 +107,17 @@ def test_noise_is_shared_by_the_candidates_of_a_mention(examples):
     constant = noise.spread == 0
     constant[TELLTALE] = False
     assert not changed[:, constant].any()
+
+
+def test_what_the_encoder_says_of_questions_gets_no_noise():
+    features = torch.zeros(50, len(HEAD_FEATURES) - len(COHERENCE_FEATURES))
+    features[:20, IN_QUESTION] = 1
+    noise = FeatureNoise(features[0], torch.ones(features.shape[1]))
+    changed = noise.add(features, torch.arange(50), np.random.default_rng(0)) - features
+    encoded = changed[:, -len(ENCODER_FEATURES) :]
+    assert not encoded[:20].any()
+    assert encoded[20:].all()
+    assert changed[:20, IN_QUESTION].all()
 
 
 def test_noise_has_its_strength_and_telltale_features_their_mean_in_half_of_the_steps():

@@ -28,19 +28,17 @@ def mention_rows(draw):
 
 
 def naive_inside(rows):
-    """Inside another span that is a name of one entity alone."""
+    """Inside another span that is a name of one entity alone, and not likeliest the same one."""
 
     def is_unique(row):
         return len(row[3]) == 1 and row[3][0][1] <= Match.NAME
 
-    return [
-        any(
-            is_unique(other) and other[0] == row[0] and other[1] <= row[1] and row[2] <= other[2]
-            for other in rows
-            if other is not row
-        )
-        for row in rows
-    ]
+    def rules_out(outer, inner):
+        around = outer[0] == inner[0] and outer[1] <= inner[1] and inner[2] <= outer[2]
+        same = inner[3] and outer[3] and inner[3][0][0] == outer[3][0][0]
+        return outer is not inner and is_unique(outer) and around and not same
+
+    return [any(rules_out(outer, inner) for outer in rows) for inner in rows]
 
 
 @given(mention_rows())

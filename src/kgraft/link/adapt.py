@@ -65,8 +65,7 @@ def adapt_linker(
     settings = settings or LinkSettings()
     every = graph_texts(graph, count, seed=settings.seed) if texts is None else texts
     learnt, held_out = (every, valid) if valid else split_texts(every, seed=settings.seed)
-    knowledge = Knowledge(graph, model.entity_encoder)
-    knowledge.learn(model.names)
+    knowledge = Knowledge.of(graph, model)
     unmarked = FULL if settings.fully_annotated else Unmarked()
     yield from train_linker(
         model,

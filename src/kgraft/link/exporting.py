@@ -23,8 +23,7 @@ def export_linker(
 ) -> dict[str, float | bool]:
     """Copy a model to a folder with its int8 form; return both F1 on annotated texts."""
     loaded = load_model(model)
-    knowledge = Knowledge(graph, loaded.entity_encoder)
-    knowledge.learn(loaded.names)
+    knowledge = Knowledge.of(graph, loaded)
     with new_folder(out, LINKER) as folder:
         shutil.copytree(model or SHIPPED, folder, dirs_exist_ok=True)
         export_model(loaded, folder)

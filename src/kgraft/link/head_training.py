@@ -26,9 +26,9 @@ TEXTS = 256  # read together
 MENTIONS = 800  # of a batch
 NOISE = 0.5  # added to features, in standard deviations
 TELLTALE = [  # columns of features that tell one source of texts from another
-    FEATURES.index(name)
-    for name in ("covered English", "covered text", "text words", "generic", "in question")
+    FEATURES.index(name) for name in ("covered English", "covered text", "text words", "generic")
 ]
+IN_QUESTION = FEATURES.index("in question")
 WARM_UP = 0.1  # share of the steps in which the learning rate rises
 
 
@@ -92,9 +92,10 @@ def _read_part(model: LinkModel, source: TrainingTexts, part: np.ndarray) -> Hea
 class FeatureNoise:
     """What keeps the head from learning the sources by heart: noise, and features left out.
 
-    The head is to work on graphs that it has never seen. Features that hardly differ within one
-    source, such as how much of general English its graph covers, tell the source, and with it the
-    habits of its annotators: in half of the steps each of them has its mean value.
+    The head is to work on graphs and texts that it has never seen. Features that hardly differ
+    within one source, such as how much of general English its graph covers, tell the source, and
+    with it the habits of its annotators: in half of the steps each of them has its mean value.
+    Questions are alike everywhere: there, what the encoder says stays as it is.
     """
 
     mean: Tensor  # (F,)
@@ -111,7 +112,9 @@ class FeatureNoise:
         """Return features with noise; it is the same for all candidates of a mention."""
         mentions = int(owner.max()) + 1
         drawn = draw.standard_normal((mentions, features.shape[1]), np.float32)
-        noisy = features + torch.from_numpy(drawn)[owner] * self.spread * self.strength
+        noise = torch.from_numpy(drawn)[owner] * self.spread * self.strength
+        noise[features[:, IN_QUESTION] > 0, -len(ENCODER_FEATURES) :] = 0
+        noisy = features + noise
         for column in TELLTALE:
             if draw.random() < 0.5:
                 noisy[:, column] = self.mean[column]

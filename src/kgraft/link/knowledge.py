@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -32,6 +32,9 @@ from kgraft.text import Encoder
 from kgraft.vectors import TextVectors
 from kgraft.vectors.entity_text import WITH_FACTS
 
+if TYPE_CHECKING:
+    from kgraft.link.model import LinkModel
+
 ENTITIES = 8192  # of the graph that are kept once they were read
 
 
@@ -49,6 +52,13 @@ class Knowledge:
         self._removed: set[str] = set()
         self._pinned: dict[str, str] = {}
         self._stored_entities = ResultCache[int, Entity](graph.entities_at, ENTITIES)
+
+    @classmethod
+    def of(cls, graph: Graph, model: LinkModel) -> Self:
+        """Return what a model knows of a graph, with the names that it learnt."""
+        knowledge = cls(graph, model.entity_encoder)
+        knowledge.learn(model.names)
+        return knowledge
 
     @property
     def version(self) -> str:

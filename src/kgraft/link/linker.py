@@ -105,8 +105,7 @@ class Linker:
         self.reader: SpanEncoder = self.model
         if not isinstance(model, LinkModel):
             self.reader = fast_reader(Path(model or SHIPPED), self.model.longest) or self.model
-        self.knowledge = Knowledge(graph, self.model.entity_encoder)
-        self.knowledge.learn(self.model.names)
+        self.knowledge = Knowledge.of(graph, self.model)
         self.options = options or LinkOptions(exact=exact)
         if pin:
             self.knowledge.pin(pin)

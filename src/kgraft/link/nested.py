@@ -1,7 +1,8 @@
 """Nested mentions: the longest name wins over its head noun.
 
 "hereditary non-polyposis colorectal cancer" is not "colorectal cancer". A longer mention that means
-one entity alone rules out what is inside it. An exact name does so whatever its score. A variant or
+one entity alone rules out other entities inside it. An exact name does so whatever its score; the
+same entity may still be meant inside ("United States" in "the United States"). A variant or
 rewording may be a coincidence, as "city of Tartu" or "south of Sudan". It wins over names of other
 entities in small letters, such as a head noun, and takes over what speaks for a link there:
 
@@ -23,11 +24,14 @@ IN_OTHER_WORDS = (Match.VARIANT, Match.REWORDED, Match.SHORTENED)
 
 
 def inside_unique_name(mentions: Mentions) -> np.ndarray:
-    """Return which mentions lie inside a longer name that means one entity alone, (M,)."""
+    """Return which mentions lie in a longer name that means one other entity alone, (M,)."""
     inside = np.zeros(len(mentions), bool)
+    named = mentions.sizes > 0
+    likeliest = np.full(len(mentions), -1)
+    likeliest[named] = mentions.entity[mentions.best[named]]
     unique = np.flatnonzero((mentions.sizes == 1) & (mentions.kind <= Match.NAME))
-    for _, inner in nested_pairs(mentions, unique):
-        inside[inner] = True
+    for longer, inner in nested_pairs(mentions, unique):
+        inside[inner] |= likeliest[inner] != likeliest[longer]
     return inside
 
 
@@ -41,7 +45,7 @@ def prefer_longer(mentions: Mentions, texts: Sequence[str]) -> Mentions:
     likeliest = np.zeros_like(best)  # of those inside
     for longer, inner in pairs:
         likeliest[longer] = max(likeliest[longer], best[inner])
-    raised = best + (1 - best) * likeliest
+    raised = np.where(best > 0, best + (1 - best) * likeliest, 0)  # 0 was ruled out before
     factor = raised / np.maximum(best, 1e-9)
     for longer, inner in pairs:
         factor[inner] = min(factor[inner], 1 - raised[longer])

@@ -192,6 +192,5 @@ def _touching(mentions: Mentions, data: Annotated) -> tuple[np.ndarray, np.ndarr
 
 def _balanced(weight: np.ndarray, right: np.ndarray, ratio: float) -> np.ndarray:
     """Return weights of which those of "none" sum to at most `ratio` times those of the right."""
-    none = weight[~right].sum()
-    scale = min(1.0, ratio * weight[right].sum() / none) if none else 1.0
-    return np.where(right, weight, weight * scale)
+    none, most = weight[~right].sum(), ratio * weight[right].sum()
+    return weight if none <= most else np.where(right, weight, weight * (most / none))
