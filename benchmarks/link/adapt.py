@@ -21,7 +21,7 @@ from kgraft.link.model import LinkModel
 from kgraft.link.shipped import load_model
 from kgraft.storage import sha256
 
-EPOCHS = {20: 6, 100: 6, 592: 2}  # by the number of abstracts
+EPOCHS = {20: 8, 100: 8, 592: 6}  # by the number of abstracts
 SETTINGS = LinkSettings(patience=3, fully_annotated=True)
 UNANNOTATED = LinkSettings(epochs=1)
 PROTOCOL = """
