@@ -62,6 +62,8 @@ def test_parts_are_those_of_a_plain_search(make_aliases, names, words, covered):
         ("Los Angeles Lakers", "the lakers won", "lakers"),
         ("Los Angeles Lakers", "angeles lakers", "angeles lakers"),
         ("Tay-Sachs Disease", "has tay - sachs now", "tay - sachs"),
+        ("Team of Lakers", "out of lakers now", "lakers"),
+        ("Lakers of the City", "lakers of the day", "lakers"),
     ],
 )
 def test_a_part_reaches_as_far_as_text_and_name_agree(make_aliases, name, text, part):

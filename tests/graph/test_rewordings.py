@@ -189,6 +189,7 @@ def test_what_is_no_rewording():
     assert not plausible("the 1 ml", "1 ml")
     assert not plausible("renal , necrosis", "renal , necrosis")
     assert not plausible("renal and necrosis", "renal and necrosis")
+    assert not plausible("her myopathy", "her myopathy")
 
 
 def test_a_piece_of_a_name_is_no_rewording():

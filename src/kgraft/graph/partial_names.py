@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kgraft.graph.variants import FUNCTION_WORDS
 from kgraft.graph.words import ordinary_frequency
 
 if TYPE_CHECKING:
@@ -46,7 +47,11 @@ def find_parts(
 
 
 def _agreement(words: Sequence[str], position: int, name: list[str]) -> tuple[int, int, int]:
-    """Return how far text and name agree around a word: first, last, and the words of the name."""
+    """Return how far text and name agree around a word: first, last, and the words of the name.
+
+    The word itself is no function word, and none stands at the edges of a part: "Palestine" and not
+    "of Palestine" for "State of Palestine".
+    """
     at = name.index(words[position])
     first, last = position, position + 1
     while first > 0 and at - (position - first) > 0:
@@ -57,4 +62,8 @@ def _agreement(words: Sequence[str], position: int, name: list[str]) -> tuple[in
         if words[last] != name[at + (last - position)]:
             break
         last += 1
+    while words[first] in FUNCTION_WORDS:
+        first += 1
+    while words[last - 1] in FUNCTION_WORDS:
+        last -= 1
     return first, last, len(name)

@@ -31,6 +31,7 @@ SAMPLED = 200_000  # entities from whose names the words are learnt
 LARGEST = 64  # names of one entity that differ in one word alone, at most
 NO_WORD = np.uint64(0)
 SHORTEST = 5  # letters of the longest word of a rewording
+FREQUENT = 6.2  # Zipf frequency of a word that is no part of a rewording, such as "her"
 JOINING = frozenset(",/=%") | {"and", "or", "with"}  # no rewording runs across one
 BRACKETED = 8  # words in brackets that may stand within a name, the first bracket among them
 
@@ -199,8 +200,9 @@ def plausible_rewordings(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Leave out of the rewordings in a text (first word, last word, alias) what is seldom meant.
 
-    A rewording has several words, one of them long, no comma or "and" among them, and is not just a
-    piece of a name that stands in the text; `names` are first and last word (exclusive) of those.
+    A rewording has several words, one of them long, no comma, "and" or word as frequent as "her"
+    among them, and is not just a piece of a name that stands in the text; `names` are first and
+    last word (exclusive) of those.
     """
     words = phrases.words
     first, last, alias = rewordings
@@ -208,6 +210,7 @@ def plausible_rewordings(
         return rewordings
     long = np.fromiter((len(word) >= SHORTEST for word in words), bool, len(words))
     joining = np.fromiter((word in JOINING for word in words), bool, len(words))
+    joining |= (ordinary_frequency(words) >= FREQUENT) & (phrases.hashes != NO_WORD)
     kept = (last - first > 1) & _any_within(long, first, last)
     kept &= ~_any_within(joining, first, last) & ~_cuts_name(first, last, *names)
     return first[kept], last[kept], alias[kept]
