@@ -143,6 +143,11 @@ def test_no_variant_runs_across_the_end_of_a_sentence(matcher):
     assert "cancer (breast" not in links(matcher, "cancer (breast)")
 
 
+@pytest.mark.parametrize("text", ["breast or cancer", "cancer and the breast", "4 tumours"])
+def test_no_variant_has_more_than_its_name(matcher, text):
+    assert text not in links(matcher, text)
+
+
 def test_names_inside_longer_names_are_found(matcher):
     text = "hereditary nonpolyposis colorectal cancer"
     names = links(matcher, text)

@@ -17,13 +17,14 @@ from kgraft.graph.fold import WordTokens
 from kgraft.graph.graph import Graph
 from kgraft.graph.mentions import Match, Mentions
 from kgraft.graph.partial_names import find_parts
-from kgraft.graph.rewordings import around_brackets, plausible_rewordings
+from kgraft.graph.rewordings import JOINING, around_brackets, plausible_rewordings
 from kgraft.graph.tokenised import SEPARATOR, TokenisedTexts, covered_words
 from kgraft.graph.variants import Phrases
 from kgraft.graph.words import ordinary_frequency
 
 BARRIERS = frozenset(".;:!?()[]{}|•。！？；：\uffff")  # no variant of a name runs across one
 COMMON = 4.5  # Zipf frequency of a word that is no variant of another, but for its plural
+COORDINATING = JOINING - {","}  # as in "cancer, breast"
 SHORT_TEXT = 16  # words of a text, such as a question, in which part of a name may stand for it
 SHORTEST = 5  # letters of a single word that is a variant of another
 
@@ -153,6 +154,7 @@ def _variants(table: _Table, tokens: WordTokens, phrases: Phrases) -> _Rows:
     """Return the rows of names that stand in the text inflected or reordered."""
     first, last, alias = table.aliases.variants.find(phrases)
     kept = _plausible(table.aliases, tokens.words, first, last, alias)
+    kept &= ~_adds_words(table.aliases, tokens.words, first, last, alias)
     first, last, alias = first[kept], last[kept], alias[kept]
     return _rows(table, tokens.start[first], tokens.end[last - 1], alias, Match.VARIANT)
 
@@ -162,14 +164,16 @@ def _rewordings(tables: list[_Table], tokens: WordTokens, phrases: Phrases, name
 
     The words that the graph exchanges are exchanged in the names of added entities too.
     """
-    spans, around = _word_spans(tokens, names), around_brackets(phrases)
+    words, spans, around = tokens.words, _word_spans(tokens, names), around_brackets(phrases)
     exchange = tables[0].aliases.rewordings.exchanged
     parts = []
     for table in tables:
         variants = table.aliases.variants
+        bracketed = variants.find(around)
+        adds_words = _adds_words(table.aliases, words, *bracketed)
         shortened = table.aliases.rewordings.shortened(phrases)
         for match, found in (
-            (Match.REWORDED, variants.find(around)),
+            (Match.REWORDED, tuple(column[~adds_words] for column in bracketed)),
             (Match.REWORDED, plausible_rewordings(phrases, exchange(phrases, variants), spans)),
             (Match.SHORTENED, plausible_rewordings(phrases, shortened, spans)),
         ):
@@ -213,6 +217,24 @@ def _plausible(
     long = np.fromiter((len(word) >= SHORTEST for word in single), bool, len(single))
     kept[rows] = (long & (ordinary_frequency(single) < COMMON)) | np.array(plural, bool)
     return kept
+
+
+def _adds_words(
+    aliases: Aliases, words: list[str], first: np.ndarray, last: np.ndarray, alias: np.ndarray
+) -> np.ndarray:
+    """Return which variants join what their name does not: "hypertension and renal [failure]".
+
+    A name that does not begin with a number is not found behind one either: "grade 4 [anemia]".
+    """
+    joining = np.fromiter((word in COORDINATING for word in words), bool, len(words))
+    number = np.fromiter((word.isdigit() for word in words), bool, len(words))
+    joined = np.append(0, np.cumsum(joining))
+    joins, numbered = joined[last] > joined[first], number[first]
+    rows = np.flatnonzero(joins | numbered)
+    names = [name.split() for name in aliases.keys.take(alias[rows])]
+    joins[rows] &= np.array([COORDINATING.isdisjoint(name) for name in names], bool)
+    numbered[rows] &= np.array([not name[0].isdigit() for name in names], bool)
+    return joins | numbered
 
 
 def _is_plural(word: str, name: str) -> bool:
