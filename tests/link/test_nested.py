@@ -1,13 +1,16 @@
 """A longer name that means one entity alone wins over what is inside it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.link.tiny import mentions_of, nested_spans, quick
 
+from kgraft.graph.alias_build import Form
 from kgraft.graph.mentions import Match
-from kgraft.link.nested import IN_OTHER_WORDS, inside_unique_name, prefer_longer
+from kgraft.link.nested import IN_OTHER_WORDS, WHOLE_NAMES, inside_unique_name, prefer_longer
 
 SCORES = [0.0, 0.25, 0.5, 0.5, 0.9]
 CANDIDATE = st.tuples(
@@ -47,8 +50,41 @@ def test_what_is_inside_a_unique_name_is_told_by_every_pair(rows):
     assert inside_unique_name(mentions_of(rows)).tolist() == naive_inside(rows)
 
 
+def naive_preference_of_same(rows):
+    """Return rows after the formula for nested mentions of one entity, short ones first.
+
+    The texts hold no article. Where the best candidate gains, the others and "none" share the rest.
+    """
+    scores = [[candidate[2] for candidate in row[3]] for row in rows]
+
+    def nests(outer, inner):
+        one, other = rows[outer], rows[inner]
+        if not (one[3] and other[3] and one[3][0][2] and other[3][0][2]):
+            return False
+        (entity, kind, _), (inner_entity, inner_kind, _) = one[3][0], other[3][0]
+        longer = one[2] - one[1] > other[2] - other[1]
+        around = one[0] == other[0] and one[1] <= other[1] and other[2] <= one[2]
+        usable = kind in WHOLE_NAMES and inner_kind != Match.PINNED
+        return longer and around and usable and entity == inner_entity
+
+    everywhere = range(len(rows))
+    pairs = [(o, i) for o in everywhere for i in everywhere if nests(o, i)]
+    for outer, inner in sorted(pairs, key=lambda p: (rows[p[0]][2] - rows[p[0]][1], p)):
+        before = scores[outer][0]
+        after = before + (1 - before) * scores[inner][0]
+        rest = (1 - after) / (1 - before) if before < 1 else 1
+        scores[outer] = [after, *(score * rest for score in scores[outer][1:])]
+        scores[inner] = [score * (1 - after) for score in scores[inner]]
+    changed = []
+    for row, new in zip(rows, scores, strict=True):
+        candidates = [(*old[:2], score) for old, score in zip(row[3], new, strict=True)]
+        changed.append((*row[:3], sorted(candidates, key=lambda candidate: -candidate[2])))
+    return changed
+
+
 def naive_preference(rows, texts):
     """Return the best scores after the formula, pair by pair."""
+    rows = naive_preference_of_same(rows)
     best = [row[3][0][2] if row[3] else 0.0 for row in rows]
 
     def wins(outer, inner):
@@ -75,7 +111,7 @@ def naive_preference(rows, texts):
 @given(mention_rows(), st.data())
 @quick
 def test_scores_are_those_of_every_pair(rows, data):
-    texts = [data.draw(st.text("abC", min_size=40, max_size=40)) for _ in range(4)]
+    texts = [data.draw(st.text("xyZ", min_size=40, max_size=40)) for _ in range(4)]
     mentions = prefer_longer(mentions_of(rows), texts)
     named = mentions.sizes > 0
     best = np.zeros(len(rows))
@@ -94,6 +130,21 @@ def test_a_likely_head_noun_speaks_for_the_longer_name():
         [0.88, 0.096]
     )
     assert prefer_longer(mentions, ["city of Estonia"]) is mentions
+
+
+def test_the_longer_of_two_names_of_one_entity_wins():
+    text = "Hereditary Wilson is rare"
+    rows = [(0, 0, 17, [(1, Match.NAME, 0.25)]), (0, 11, 17, [(1, Match.NAME, 0.8)])]
+    scores = prefer_longer(mentions_of(rows), [text]).score.tolist()
+    assert scores == pytest.approx([0.85, 0.12])
+
+
+@pytest.mark.parametrize(("form", "expected"), [(0, [0.12, 0.85]), (Form.LABEL, [0.85, 0.0375])])
+def test_an_article_is_part_of_a_label_only(form, expected):
+    rows = [(0, 3, 14, [(1, Match.NAME, 0.8)]), (0, 7, 14, [(1, Match.NAME, 0.25)])]
+    mentions = replace(mentions_of(rows), forms=np.array([form, 0], np.uint8))
+    scores = prefer_longer(mentions, ["by The Beatles"]).score.tolist()
+    assert scores == pytest.approx(expected)
 
 
 def test_an_ambiguous_longer_name_changes_nothing():
