@@ -98,7 +98,7 @@ def test_scores_of_a_mention_sum_to_at_most_1(model, knowledge, texts):
 
 
 def test_elq_scores_are_p_of_entity_times_p_of_mention(model, knowledge):
-    texts = ["Paris in Texas", "New York City"]
+    texts = ["Paris in Texas", "New Texas"]
     mentions, spans = find_mentions(model, knowledge, texts)
     scored = score_mentions(model, knowledge, texts, options=LinkOptions(decoding="elq"))
     vectors = knowledge.vectors(mentions.entity)
@@ -114,7 +114,7 @@ def test_elq_scores_are_p_of_entity_times_p_of_mention(model, knowledge):
 def test_head_scores_are_those_of_a_logit_per_candidate(graph, encoder_folder, knowledge):
     """a(e) = 1 + 3 dot / 10 - span logit / 5."""
     model = weighing(link_model(encoder_folder), {"dot": 3.0, "span logit": -1.0}, bias=1.0)
-    texts = ["Paris in Texas", "New York City"]
+    texts = ["Paris in Texas", "New Texas"]
     mentions, spans = find_mentions(model, knowledge, texts)
     scored = score_mentions(model, knowledge, texts)
     dots = (knowledge.vectors(mentions.entity) * spans.vectors[mentions.owner]).sum(1)
@@ -212,6 +212,20 @@ def test_acronyms_that_stand_as_ordinary_words_are_left_out():
     kept = plausible_names(mentions, texts)
     surfaces = [texts[0][a:b] for a, b in zip(kept.start, kept.end, strict=True)]
     assert surfaces == ["is", "IS", "may", "IT"]
+
+
+def test_a_name_that_begins_with_a_preposition_has_capitals_somewhere():
+    text = "seen in france and in Bruges, by and by"
+    cases = [("in france", Form.LOWER), ("france", Form.LOWER), ("in Bruges", Form.MIXED)]
+    rows = [
+        (0, text.index(name), text.index(name) + len(name), [(0, Match.NAME, 0)])
+        for name, _ in cases
+    ]
+    mentions = mentions_of(rows)
+    mentions.forms[:] = [forms for _, forms in cases]
+    kept = plausible_names(mentions, [text])
+    surfaces = [text[a:b] for a, b in zip(kept.start, kept.end, strict=True)]
+    assert surfaces == ["france", "in Bruges"]
 
 
 ROWS = st.lists(

@@ -61,6 +61,13 @@ def touched(tokens, start, end):
     return [row for row, (begin, stop) in enumerate(edges) if stop > start and begin < end]
 
 
+def neighbour_frequency(token, gap):
+    """Return the frequency of a word one space away, and 7 where there is none."""
+    if token is None or gap != 1 or not token[2][:1].isalnum():
+        return 7.0
+    return ordinary_frequency([token[2]])[0]
+
+
 def naive_surface(texts, spans, names, span):
     """Look at one mention with plain loops, in its own text only."""
     index, start, end = span
@@ -97,6 +104,8 @@ def naive_surface(texts, spans, names, span):
         and after is not None
         and after[0] - end == 1
         and text[after[0]].isupper(),
+        "word_before": neighbour_frequency(before, before and start - before[1]),
+        "word_after": neighbour_frequency(after, after and after[0] - end),
         "in_question": (text.rstrip().endswith("?") or asks) and len(every) <= 30,
         "text_words": len(every),
         "covered_text": len(covered) / len(every),
@@ -133,20 +142,15 @@ def test_neighbouring_words_are_of_the_same_text():
     assert not surface.before_capital[1]
 
 
+def test_a_rare_word_beside_a_mention_may_belong_to_it():
+    text = "the muscular injury, of a nerve"
+    surface = Surface.of([text], mentions_of([(0, 13, 19, []), (0, 26, 31, [])]))
+    assert surface.word_before[0] < 4.5 < 6 < surface.word_before[1] < 7.5
+    assert surface.word_after.tolist() == [7, 7]
+
+
 def test_capitals_and_small_letters_of_all_scripts():
     text = "aA1ßÄ東Ω.ж"
     upper, lower = letter_cases(text)
     assert upper.tolist() == [c.isupper() for c in text]
     assert lower.tolist() == [c.islower() for c in text]
-
-
-def test_an_abbreviation_may_be_defined_as_what_is_no_name():
-    text = "The gap junction protein (GJP) and Wilson disease (WD): GJP, WD, ABC"
-    spans = [(text.rindex(name), name) for name in ("GJP", "WD", "ABC")]
-    kinds = [Match.NAME, Match.ABBREVIATION, Match.NAME]
-    rows = [
-        (0, start, start + len(name), [(0, kind, 0.5)])
-        for (start, name), kind in zip(spans, kinds, strict=True)
-    ]
-    surface = Surface.of([text], mentions_of(rows))
-    assert surface.defined_otherwise.tolist() == [True, False, False]

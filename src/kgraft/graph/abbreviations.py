@@ -50,16 +50,25 @@ def find_uses(text: str, short: str) -> Iterator[tuple[int, int]]:
         yield match.span()
 
 
+def may_stand_for(short: str, name: str) -> bool:
+    """Tell whether a name may be the long form of an abbreviation.
+
+    >>> may_stand_for("WD", "Wilson disease"), may_stand_for("WD", "hepatic disease")
+    (True, False)
+    """
+    return _long_form_start(name, len(name), short, reach=len(name)) is not None
+
+
 def _is_short_form(form: str) -> bool:
     """Tell whether a form is one by its looks: it has a capital, and is not a plain word."""
     capitals = sum(map(str.isupper, form))
     return capitals >= 2 or (capitals == 1 and (len(form) <= 3 or any(map(str.isdigit, form))))
 
 
-def _long_form_start(text: str, end: int, short: str) -> int | None:
+def _long_form_start(text: str, end: int, short: str, *, reach: int = _REACH) -> int | None:
     """Return where the long form that ends at `end` begins, None where the letters do not fit."""
     letters = [c for c in short.casefold() if c.isalnum()]
-    lowest = max(0, end - _REACH * len(letters))
+    lowest = max(0, end - reach * len(letters))
     position = end
     for number, letter in enumerate(reversed(letters)):
         is_first = number == len(letters) - 1

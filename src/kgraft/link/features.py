@@ -34,6 +34,8 @@ MENTION_FEATURES = (
     "commonest word",
     "after capital",  # the word before is capitalised too, in cased text
     "before capital",
+    "word before",  # its ordinary frequency; a rare one may belong to the mention
+    "word after",
     "inside longer",  # inside a longer name
     "inside variant",  # inside a longer variant or rewording of a name
     "contains shorter",  # a shorter name is inside
@@ -45,7 +47,6 @@ MENTION_FEATURES = (
     "generic",  # log of how many names of the graph share its rarest word
     "covered English",  # log of the share of general English that the graph's names cover
     "covered text",  # share of the words of the text that are in names
-    "defined otherwise",  # the text says what the abbreviation means, and it is no name
 )
 PAIR_FEATURES = (
     "log prior",
@@ -148,6 +149,8 @@ class FeatureReader:
             surface.commonest / 5,
             surface.after_capital,
             surface.before_capital,
+            surface.word_before / 5,
+            surface.word_after / 5,
             around <= Match.NAME,
             (around >= Match.VARIANT) & (around <= Match.SHORTENED),
             contains,
@@ -159,7 +162,6 @@ class FeatureReader:
             np.log1p(self.graph.aliases.count_holders(surface.rarest_word)) / 8,
             np.full(len(mentions), np.log10(self.habits.coverage + 1e-4) / 3),
             surface.covered_text,
-            surface.defined_otherwise,
         )
         return np.stack(columns, axis=1).astype(np.float32)
 

@@ -16,8 +16,10 @@ from torch import Tensor
 from kgraft.graph.alias_build import Form
 from kgraft.graph.mentions import Match, Mentions
 from kgraft.graph.tokenised import SEPARATOR, TokenisedTexts
+from kgraft.graph.variants import FUNCTION_WORDS
 from kgraft.graph.words import ordinary_frequency
 from kgraft.link.coherence import find_support
+from kgraft.link.definitions import defined_otherwise
 from kgraft.link.head import log_probabilities
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.language import is_readable
@@ -30,6 +32,8 @@ BY_NAME = 8  # candidates of a span that share its name, likeliest first
 BY_MEANING = 8  # candidates of a span that is not a name
 CATEGORY, FEWEST_HOLDERS = 0.02, 50  # share and number of names that hold a category's word
 DOCUMENT = 40  # words from which on the links of a text are made to fit each other
+PREPOSITIONS = FUNCTION_WORDS - {"a", "an", "the"}
+_IN_ANY_LETTERS = np.uint8(Form.LOWER | Form.UPPER | Form.MIXED)
 _WITH_SMALL_LETTERS = np.uint8(Form.LOWER | Form.MIXED)
 Decoding = Literal["head", "elq"]
 
@@ -142,6 +146,8 @@ def find_names(knowledge: Knowledge, texts: Sequence[str], *, exact: bool = Fals
     texts = TokenisedTexts.of(texts)
     names = plausible_names(knowledge.matcher.find(texts, exact=exact), texts)
     names = names.select(~category_words(knowledge, names, texts))
+    names = names.keep_candidates(~defined_otherwise(knowledge, names, texts))
+    names = names.select(names.sizes > 0)
     return names.keep_candidates(names.rank < BY_NAME)
 
 
@@ -165,8 +171,9 @@ def plausible_names(mentions: Mentions, texts: Sequence[str]) -> Mentions:
     """Leave out mere signs, and acronyms that the text uses as ordinary words: "is", "can"."""
     texts = TokenisedTexts.of(texts)
     surfaces = texts.surfaces(mentions.text, mentions.start, mentions.end)
-    worded = [any(map(str.isalnum, surface)) for surface in surfaces]
-    mentions = mentions.select(np.array(worded, bool))
+    worded = np.array([any(map(str.isalnum, surface)) for surface in surfaces], bool)
+    after_preposition = np.array([_begins_with_preposition(s) for s in surfaces], bool)
+    mentions = _without_phrases(mentions, after_preposition).select(worded)
     only_upper = (mentions.forms & _WITH_SMALL_LETTERS) == 0
     checked = only_upper & (mentions.match >= Match.NAME)
     if not checked.any():
@@ -179,6 +186,23 @@ def plausible_names(mentions: Mentions, texts: Sequence[str]) -> Mentions:
     wrong[rows] = ordinary & ~np.array([s.isupper() for s in surfaces], bool)
     kept = mentions.keep_candidates(~(checked & wrong[owner]))
     return kept.select(kept.sizes > 0)
+
+
+def _begins_with_preposition(surface: str) -> bool:
+    first, space, _ = surface.partition(" ")
+    return bool(space) and first.casefold() in PREPOSITIONS
+
+
+def _without_phrases(mentions: Mentions, after_preposition: np.ndarray) -> Mentions:
+    """Leave out names such as "in france", which a graph has in small letters only.
+
+    They are pieces of text that somebody took for a name; "In Bruges" is one.
+    """
+    if not after_preposition.any():
+        return mentions
+    lower = (mentions.forms & _IN_ANY_LETTERS) == Form.LOWER
+    phrases = after_preposition[mentions.owner] & lower & (mentions.match == Match.NAME)
+    return mentions.keep_candidates(~phrases)
 
 
 def word_edges(windows: Windows, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

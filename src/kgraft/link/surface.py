@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgraft.graph.abbreviations import find_definitions
 from kgraft.graph.mentions import Match, Mentions
 from kgraft.graph.tokenised import TokenisedTexts, covered_words
 from kgraft.graph.words import ordinary_frequency
@@ -29,11 +28,12 @@ class Surface:
     commonest: np.ndarray
     after_capital: np.ndarray
     before_capital: np.ndarray
+    word_before: np.ndarray
+    word_after: np.ndarray
     in_question: np.ndarray
     text_words: np.ndarray
     covered_text: np.ndarray
     repeated: np.ndarray
-    defined_otherwise: np.ndarray
 
     @classmethod
     def of(cls, texts: Sequence[str], mentions: Mentions) -> Surface:
@@ -81,11 +81,12 @@ class _SurfaceReader:
             & cased_text[self.text],
             before_capital=self._is_capitalised(last, self.end, before=False)
             & cased_text[self.text],
+            word_before=self._neighbour_frequency(first - 1, self.start, before=True),
+            word_after=self._neighbour_frequency(last, self.end, before=False),
             in_question=self._questions(token_counts)[self.text],
             text_words=np.maximum(token_counts[self.text], 1),
             covered_text=self._covered(first, last)[self.text],
             repeated=self._repeated(),
-            defined_otherwise=self._defined_otherwise(),
         )
 
     def _text_cases(self) -> tuple[np.ndarray, np.ndarray]:
@@ -131,13 +132,34 @@ class _SurfaceReader:
         return np.array(low, np.float32), list(rarest_words), np.array(high, np.float32)
 
     def _is_capitalised(self, token: np.ndarray, edge: np.ndarray, *, before: bool) -> np.ndarray:
-        """Return whether the neighbouring word, one space away, begins with a capital."""
+        """Return whether the neighbouring word begins with a capital."""
+        near, is_near = self._neighbour(token, edge, before=before)
+        return is_near & self.is_upper[self.tokens.start[near]]
+
+    def _neighbour_frequency(
+        self, token: np.ndarray, edge: np.ndarray, *, before: bool
+    ) -> np.ndarray:
+        """Return the ordinary frequency of the neighbouring word.
+
+        A rare word beside a mention may belong to it: "muscular" before "injury". Where there is
+        no word, the phrase ends, as it does beside the most frequent words.
+        """
+        near, is_near = self._neighbour(token, edge, before=before)
+        words = self.tokens.words
+        worded = np.fromiter((words[t][:1].isalnum() for t in near.tolist()), bool, len(near))
+        frequency = ordinary_frequency([words[t] for t in near.tolist()])
+        return np.where(is_near & worded, frequency, PHRASE_END)
+
+    def _neighbour(
+        self, token: np.ndarray, edge: np.ndarray, *, before: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the neighbouring words, and whether each is one space away in the same text."""
         exists = (token >= 0) & (token < len(self.tokens.start))
         near = np.where(exists, token, 0)
         gap = edge - self.tokens.end[near] if before else self.tokens.start[near] - edge
         start = self.tokens.start[near]
         same_text = (start >= self.bounds[self.text]) & (start < self.bounds[self.text + 1])
-        return exists & same_text & (gap == 1) & self.is_upper[start]
+        return near, exists & same_text & (gap == 1)
 
     def _repeated(self) -> np.ndarray:
         """Return how often the same words are a mention of the same text."""
@@ -148,17 +170,8 @@ class _SurfaceReader:
             counts[key] = counts.get(key, 0) + 1
         return np.fromiter((counts[key] for key in keys), np.int64, len(keys))
 
-    def _defined_otherwise(self) -> np.ndarray:
-        """Return which mentions are abbreviations that the text defines, but not as a name."""
-        defined = [
-            {definition.short for definition in find_definitions(text)} if "(" in text else set()
-            for text in self.texts
-        ]
-        spans = zip(self.text.tolist(), self.start.tolist(), self.end.tolist(), strict=True)
-        short = [self.joined[start:end] in defined[text] for text, start, end in spans]
-        return np.array(short, bool) & ~self.by_definition
 
-
+PHRASE_END = 7.0  # Zipf frequency above that of any word
 _SENTENCE_ENDS = frozenset(".!?:•\"'-|")
 _QUESTION_WORDS = frozenset(
     [
