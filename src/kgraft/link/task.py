@@ -136,15 +136,19 @@ class LinkTask:
         return self._steps_per_epoch[0] * self.settings.epochs
 
     def validate(self) -> dict[str, float]:
-        """Return the mean figures on the validation texts, at a threshold that suits each."""
+        """Return the mean figures on the validation texts, at a threshold that suits each.
+
+        Where every mention is marked, it is one near that of the model. Where only some are, links
+        that nobody has judged count as wrong, and any threshold is rather too high than too low.
+        """
         if not self.valid:
             return {}
         self.model.eval()
+        partial = not self.settings.fully_annotated
+        near = None if partial else self.model.config.threshold
         every = []
         for source in self.valid:
             mentions = score_texts(self.model, source.knowledge, source.texts.texts)
-            partial = not self.settings.fully_annotated
-            near = self.model.config.threshold
             every.append(best_threshold(mentions, source.texts, partial=partial, near=near))
         return {name: float(np.mean([values[name] for values in every])) for name in every[0]}
 
