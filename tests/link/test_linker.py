@@ -396,3 +396,27 @@ def test_links_of_a_text_are_in_order(linker):
     links = linker("Texas, Berlin, Paris, York and Zürich", threshold=0)
     assert len(links) == 5
     assert all(one.end <= other.start for one, other in pairwise(links))
+
+
+# In a session
+
+
+def test_several_texts_at_once(linker):
+    texts = ["Berlin", "", "We saw Paris"]
+    assert linker(texts) == linker(tuple(texts)) == linker.link(texts)
+    assert linker([]) == []
+    with pytest.raises(BadInput, match="pass one text"):
+        linker(texts, mentions=[(0, 1)])
+
+
+def test_linker_and_links_show_themselves_in_short(linker):
+    name = linker.graph.manifest.name
+    entities = linker.graph.manifest.entities
+    expected = f"<Linker to {name}: {entities} entities, threshold {linker.threshold:.2f}>"
+    assert repr(linker) == expected
+    assert name in linker._repr_html_()
+    [link] = linker("Berlin", threshold=0)
+    assert repr(link) == f"<Link 'Berlin' 0:6 → {link.entity.id} 'Berlin' {link.score:.2f}>"
+    html = link._repr_html_()
+    assert html.count("<tr>") == 1 + len(link.candidates)
+    assert len(html) < 5000

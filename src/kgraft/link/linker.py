@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from kgraft.errors import BadInput
 from kgraft.graph import Entity, Graph
@@ -20,6 +20,7 @@ from kgraft.link.model import LinkModel
 from kgraft.link.onnx import fast_reader
 from kgraft.link.reading import SpanEncoder
 from kgraft.link.shipped import SHIPPED, load_model
+from kgraft.notebook import html_block
 from kgraft.progress import Progress
 
 TEXTS_AT_ONCE = 64  # of a stream that are read together
@@ -48,7 +49,7 @@ class ScoredCandidate:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Link:
     """A mention with its chosen entity and score; `candidates` holds that one and the others.
 
@@ -59,6 +60,19 @@ class Link:
     end: int
     surface: str
     candidates: tuple[ScoredCandidate, ...]  # best first
+
+    def __repr__(self) -> str:
+        span = f"{self.surface!r} {self.start}:{self.end}"
+        return f"<Link {span} → {self.entity.id} {self.entity.label!r} {self.score:.2f}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (c.entity.label, c.entity.id, c.entity.description, f"{c.score:.2f}", f"{c.prior:.2f}")
+            for c in self.candidates
+        ]
+        columns = ("candidate", "id", "description", "score", "prior")
+        span = f"characters {self.start} to {self.end}"
+        return html_block(self.surface, rows, subtitle=span, columns=columns)
 
     @property
     def entity(self) -> Entity:
@@ -112,23 +126,54 @@ class Linker:
         saved = saved_threshold(graph, self.model)
         self.threshold = self.model.config.threshold if saved is None else saved
 
+    def __repr__(self) -> str:
+        graph = self.graph.manifest
+        return f"<Linker to {graph.name}: {graph.entities:,} entities, {self._settings()}>"
+
+    def _repr_html_(self) -> str:
+        graph = self.graph.manifest
+        rows = [("entities", f"{graph.entities:,}"), ("links", self._settings())]
+        return html_block(graph.name, rows, subtitle="linker")
+
+    def _settings(self) -> str:
+        return f"threshold {self.threshold:.2f}" + (", exact" if self.options.exact else "")
+
     @property
     def graph(self) -> Graph:
         """The graph, as it was opened."""
         return self.knowledge.graph
 
-    def __call__(
+    @overload
+    def __call__(  # type: ignore[overload-overlap]  # a text is a sequence of texts, too
         self,
         text: str,
         *,
         threshold: float | None = None,
         mentions: Sequence[tuple[int, int]] | None = None,
-    ) -> list[Link]:
+    ) -> list[Link]: ...
+
+    @overload
+    def __call__(
+        self, text: Sequence[str], *, threshold: float | None = None
+    ) -> list[list[Link]]: ...
+
+    def __call__(
+        self,
+        text: str | Sequence[str],
+        *,
+        threshold: float | None = None,
+        mentions: Sequence[tuple[int, int]] | None = None,
+    ) -> list[Link] | list[list[Link]]:
         """Return the links of a text in order, none with a score below the threshold.
 
         A higher threshold gives fewer links that are right more often. With `mentions`, spans
-        start:end of the text, each of them gets its link, whatever the score.
+        start:end of the text, each of them gets its link, whatever the score. A list of texts
+        gives a list of links for each, as `link` does.
         """
+        if not isinstance(text, str):
+            if mentions is not None:
+                raise BadInput("mentions were given for several texts", remedy="pass one text")
+            return self.link(text, threshold=threshold)
         if mentions is not None:
             return self._link_given(text, mentions, threshold or 0.0)
         return self.link([text], threshold=threshold)[0]
