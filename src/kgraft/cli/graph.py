@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from kgraft.cli.example import example
 from kgraft.cli.output import AsJson, GraphName, GraphOption, Quiet, console, print_json
 from kgraft.progress import progress_bar
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from kgraft.graph import Card, Entity, Graph, GraphPath
 
 app = typer.Typer(help="Import, look at, search, check and export graphs.", no_args_is_help=True)
+app.command()(example)
 
 
 Source = Annotated[
