@@ -353,11 +353,12 @@ def test_a_subgraph_holds_all_triples_between_its_entities(small):
 def test_paths_between_two_entities(small):
     paths = small.paths("Q1", "Q6")
     assert {len(path) for path in paths} == {3}
-    assert {path.entities for path in paths} == {(0, 3, 4, 5)}
+    assert {tuple(e.index for e in path.entities) for path in paths} == {(0, 3, 4, 5)}
     assert len(paths) == 8  # capital of or located in, twice, and borders in both directions
     direct = small.paths("Q1", "Q4")[0]
-    assert (direct.relations, direct.forward) == ((0,), (True,))
-    assert small.paths("Q4", "Q1")[0].forward == (False,)
+    assert (direct.relations, direct.forward) == ((small.relation("P36"),), (True,))
+    assert direct.words() == "Paris — capital of → France"
+    assert repr(small.paths("Q4", "Q1")[0]) == "<GraphPath France ← capital of — Paris>"
     assert small.paths("Q1", "Q6", longest=2) == small.paths("Q1", "Q12") == []
     assert len(small.paths("Q1", "Q6", limit=3)) == 3
 

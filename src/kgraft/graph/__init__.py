@@ -5,10 +5,19 @@ from kgraft.graph.aliases import Aliases, Matches
 from kgraft.graph.batches import SPLITS, Refusals, Source, Split
 from kgraft.graph.build import build_graph
 from kgraft.graph.check import check_graph
-from kgraft.graph.entity import Candidate, Card, Entity, Found, Mention, Neighbour, Relation
+from kgraft.graph.entity import (
+    Candidate,
+    Card,
+    Entity,
+    Found,
+    GraphPath,
+    Mention,
+    Neighbour,
+    Relation,
+)
 from kgraft.graph.folder import Manifest
 from kgraft.graph.graph import Graph
-from kgraft.graph.paths import GraphPath, Subgraph
+from kgraft.graph.paths import Subgraph
 from kgraft.graph.readers import FORMATS, open_source
 from kgraft.graph.readers.tables import TablesSource, from_networkx
 from kgraft.graph.sampling import Hop, Walks, random_walks, sample_neighbourhood

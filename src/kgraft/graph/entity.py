@@ -125,3 +125,31 @@ class Card:
         rows = [*self.entity._facts(), *(("•", sentence) for sentence in self.sentences())]
         note = f"{self.facts:,} facts in all" if self.facts > len(self.neighbours) else ""
         return html_block(self.entity.label, rows, subtitle=self.entity.id, note=note)
+
+
+@dataclass(frozen=True, repr=False)
+class GraphPath:
+    """A chain of triples: entities[i] –relations[i]– entities[i + 1].
+
+    `forward[i]` tells whether the triple is (entities[i], relations[i], entities[i + 1]) or its
+    reverse.
+    """
+
+    entities: tuple[Entity, ...]
+    relations: tuple[Relation, ...]
+    forward: tuple[bool, ...]
+
+    def __len__(self) -> int:
+        return len(self.relations)
+
+    def words(self) -> str:
+        """Say the path in words: `Paris — capital of → France ← borders — Germany`."""
+        words = [self.entities[0].label]
+        steps = zip(self.entities[1:], self.relations, self.forward, strict=True)
+        for entity, relation, forward in steps:
+            arrow = "— {} →" if forward else "← {} —"
+            words += [arrow.format(relation.label), entity.label]
+        return " ".join(words)
+
+    def __repr__(self) -> str:
+        return f"<GraphPath {self.words()}>"

@@ -32,13 +32,14 @@ from kgraft.graph.entity import (
     Entity,
     EntityLike,
     Found,
+    GraphPath,
     Mention,
     Neighbour,
     Relation,
 )
 from kgraft.graph.folder import MANIFEST, SINCE_0_2, Manifest, read_manifest, read_tables
 from kgraft.graph.hashing import HashIndex, hash_strings
-from kgraft.graph.paths import GraphPath, Subgraph, paths_between, subgraph
+from kgraft.graph.paths import Subgraph, paths_between, subgraph
 from kgraft.graph.search import search, search_nearby
 from kgraft.graph.variants import KEYS_VERSION
 from kgraft.graph.write import name_tables
@@ -370,7 +371,17 @@ class Graph:
     ) -> list[GraphPath]:
         """Return the paths between two entities: shorter first, then through rarer entities."""
         ends = self.index(start), self.index(end)
-        return paths_between(self.adjacency, *ends, longest=longest, limit=limit)
+        found = paths_between(self.adjacency, *ends, longest=longest, limit=limit)
+        rows = sorted({index for path in found for index in path.entities})
+        entities = dict(zip(rows, self.entities_at(rows), strict=True))
+        return [
+            GraphPath(
+                tuple(entities[index] for index in path.entities),
+                tuple(self.all_relations[index] for index in path.relations),
+                path.forward,
+            )
+            for path in found
+        ]
 
     # Change
 
