@@ -346,10 +346,21 @@ ENTITY = st.fixed_dictionaries(
 
 
 @settings(deadline=None)
-@given(st.lists(ENTITY, max_size=3))
-def test_any_json_is_read_or_refused(tmp_path_factory, collect, values):
+@given(
+    st.lists(ENTITY, max_size=3),
+    st.sampled_from(
+        [
+            lambda values: "\n".join(map(json.dumps, values)),
+            json.dumps,
+            lambda values: json.dumps(values, indent=1),
+            lambda values: json.dumps({"entities": dict(enumerate(values))}),
+            lambda values: json.dumps({"entities": values}, indent=1),
+        ]
+    ),
+)
+def test_any_json_is_read_or_refused(tmp_path_factory, collect, values, shape):
     folder = tmp_path_factory.mktemp("any")
-    got = collect(source(folder, "\n".join(map(json.dumps, values))), skip=True)
+    got = collect(source(folder, shape(values)), skip=True)
     left_out = got.left_out["lexemes and other entities"] + got.left_out["repeated items"]
     kept = len(got.entities) + len(got.relations)
     assert kept + left_out + got.refused.total() == len(values)
