@@ -130,7 +130,7 @@ def test_iteration_reads_many_entities_at_once(small, monkeypatch):
 
 
 def test_an_entity_of_an_older_version_is_found_by_its_id(small, tmp_path):
-    newer = small.without(tmp_path / "newer", entities=["Q1"])
+    newer = small.without(tmp_path / "newer", entities=[small["Q1"]])
     berlin = small["Berlin"]
     assert newer[berlin].id == "Q6"
     assert newer[berlin].index != berlin.index

@@ -207,7 +207,7 @@ def test_a_pinned_name_gets_score_1(graph, encoder_folder):
 
 
 def test_a_name_pinned_to_nobody_is_refused(graph, model):
-    with pytest.raises(NotFound, match=r"^no entity has the id 'nobody'$"):
+    with pytest.raises(NotFound, match=r"no entity has the id or label 'nobody'"):
         Linker(graph, model, pin={"Paris": "nobody"})
 
 
@@ -407,6 +407,19 @@ def test_several_texts_at_once(linker):
     assert linker([]) == []
     with pytest.raises(BadInput, match="pass one text"):
         linker(texts, mentions=[(0, 1)])
+
+
+def test_pins_and_removals_take_entities(graph, model):
+    texas = graph["tx-paris"]
+    for meant in (texas, texas.id, texas.index):
+        [link] = Linker(graph, model, pin={"Paris": meant})("Paris", threshold=0)
+        assert link.entity == texas
+    linker = Linker(graph, model)
+    linker.remove([texas])
+    linked = linker("Paris", threshold=0)
+    assert texas.id not in {c.entity.id for link in linked for c in link.candidates}
+    with pytest.raises(NotFound, match="nobody"):
+        Linker(graph, model, pin={"Paris": "nobody"})
 
 
 def test_linker_and_links_show_themselves_in_short(linker):

@@ -410,18 +410,21 @@ class Graph:
         self,
         target: str | Path,
         *,
-        entities: Iterable[str] = (),
+        entities: Iterable[Entity | str] = (),
         relations: Iterable[str] = (),
         triples: Iterable[Sequence[str]] = (),
         progress: Progress | None = None,
     ) -> Graph:
-        """Write this graph without some of its parts as a new one; this one is not touched."""
+        """Write this graph without some of its parts as a new one; this one is not touched.
+
+        Entities are given themselves or by id, the other parts by id.
+        """
         from kgraft.graph.change import without
 
         return without(
             self,
             Path(target),
-            entities=entities,
+            entities=[e.id if isinstance(e, Entity) else e for e in entities],
             relations=relations,
             triples=triples,
             progress=progress,

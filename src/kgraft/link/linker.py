@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from kgraft.errors import BadInput
 from kgraft.graph import Entity, Graph
+from kgraft.graph.entity import EntityLike
 from kgraft.graph.mentions import Match, Mentions
 from kgraft.link.calibrate import saved_threshold
 from kgraft.link.decode import choose_links
@@ -102,8 +103,8 @@ class Linker:
 
     It is ready when the graph is open: nothing is trained or encoded first. `model` is a link model
     or its folder; None is the one that comes with kgraft, which was trained on other graphs. `pin`
-    maps names to ids of entities that they always mean. With `exact`, only names as the graph has
-    them are linked. A linker may be used from several threads at once.
+    maps names to the entities (or their ids or exact labels) that they always mean. With `exact`,
+    only names as the graph has them are linked. A linker may be used from several threads at once.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class Linker:
         graph: Graph,
         model: LinkModel | str | Path | None = None,
         *,
-        pin: Mapping[str, str] | None = None,
+        pin: Mapping[str, EntityLike] | None = None,
         exact: bool = False,
         options: LinkOptions | None = None,
     ) -> None:
@@ -122,7 +123,7 @@ class Linker:
         self.knowledge = Knowledge.of(graph, self.model)
         self.options = options or LinkOptions(exact=exact)
         if pin:
-            self.knowledge.pin(pin)
+            self.knowledge.pin({name: graph.entity(meant).id for name, meant in pin.items()})
         saved = saved_threshold(graph, self.model)
         self.threshold = self.model.config.threshold if saved is None else saved
 
@@ -210,9 +211,9 @@ class Linker:
         """
         self.knowledge.add(entities)
 
-    def remove(self, ids: Iterable[str]) -> None:
-        """Let nothing link to some entities any more."""
-        self.knowledge.remove(ids)
+    def remove(self, entities: Iterable[Entity | str]) -> None:
+        """Let nothing link to some entities, given themselves or by id, any more."""
+        self.knowledge.remove(e.id if isinstance(e, Entity) else e for e in entities)
 
     def save(self, target: str | Path, *, progress: Progress | None = None) -> Graph:
         """Write the graph with what was added and without what was removed as a new version."""
