@@ -96,6 +96,7 @@ class WikidataSource:
         file = str(self.path)
         triples, properties = TripleRows(file), TableRows("relation", file)
         left_out: Counter[str] = Counter()
+        labels, used = common_labels(), set[str]()
         what = f"reading claims of {self.path.name}"
         read = entity_objects(self.path, Refusals(skip=True), progress, what=what)
         for place, (line, _, value) in enumerate(read):
@@ -104,8 +105,10 @@ class WikidataSource:
             for triple in _claims(value, left_out):
                 triples.add(triple, line)
                 relation = triple[1]
-                if seen.add(relation) and relation in common_labels():
-                    properties.add({"id": relation, "label": common_labels()[relation]}, line)
+                if relation not in used:
+                    used.add(relation)
+                    if relation in labels and seen.add(relation):
+                        properties.add({"id": relation, "label": labels[relation]}, line)
             if triples.full:
                 yield from triples.take()
         yield from triples.take()
