@@ -117,6 +117,7 @@ class Refusals:
     path: Path | None = None  # where the refused lines go; the file is made at the first one
     reasons: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
     _file: IO[str] | None = None
 
     @property
@@ -150,6 +151,11 @@ class Refusals:
     def leave_out(self, kind: str, count: int = 1) -> None:
         """Count what is no error but has no place in a graph (a date, a triple out of scope)."""
         self.left_out[kind] += count
+
+    def note(self, text: str) -> None:
+        """Keep for the manifest how something was read; the same is kept once."""
+        if text not in self.notes:
+            self.notes.append(text)
 
     @property
     def _beside(self) -> Path:

@@ -56,6 +56,7 @@ def _provenance(source: Source, refusals: Refusals, name: str, licence: str) -> 
         licence=licence,
         left_out=dict(refusals.left_out),
         refused=dict(refusals.reasons),
+        notes=list(refusals.notes),
     )
 
 
@@ -78,13 +79,13 @@ class _Builder:
         self.source, self.refusals = source, refusals
         self.entities = Registry(ENTITY_SCHEMA)
         self.relations = Registry(RELATION_SCHEMA)
-        self._before = 0  # entities that were there already
+        self._before = 0, 0  # entities and relations that were there already
         self._triples: list[TripleArrays] = []
         self._waiting: list[Attributes] = []  # of subjects that may turn out to be relations
 
     def start_from(self, content: Content) -> None:
         """Begin with the numbers, rows and triples of an existing graph."""
-        self._before = len(content.entities)
+        self._before = len(content.entities), len(content.relations)
         self.entities.start_from(content.entities)
         self.relations.start_from(content.relations)
         self._triples.append(content.triples)
@@ -153,14 +154,27 @@ class _Builder:
         for batch in self._waiting:
             known = pc.is_in(batch.subject, pa.array(list(self.relations.numbers), pa.string()))
             self._add_attributes(batch, numbers(known))
+        self._note_undeclared()
         entities = self.entities.table()
         if self.source.types_are_ids:
             labels = getattr(self.source, "labels", {})
-            entities = _label_types(entities, self.entities.numbers, labels, since=self._before)
+            entities = _label_types(entities, self.entities.numbers, labels, since=self._before[0])
         if not len(entities):
             file, remedy = self.source.describe(), "is it the right file and format?"
             raise BadInput("no entity was found", file=file, remedy=remedy)
         return Content(entities, self.relations.table(), self._joined())
+
+    def _note_undeclared(self) -> None:
+        """Say how many entities and relations only triples name, where others are declared."""
+        kinds = (
+            (self.entities, self._before[0], "entity", "entities"),
+            (self.relations, self._before[1], "relation", "relations"),
+        )
+        for registry, before, one, many in kinds:
+            count = registry.undeclared(since=before)
+            if registry.declares and count:
+                what = f"1 {one} that" if count == 1 else f"{count:,} {many} that"
+                self.refusals.note(f"{what} only triples name: added with the id as label")
 
     def _joined(self) -> TripleArrays:
         if not self._triples:

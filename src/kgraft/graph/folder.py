@@ -54,6 +54,7 @@ class Manifest:
     id_seed: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)  # how columns were read, what was added
     files: dict[str, dict[str, Any]] = field(default_factory=dict)  # name → bytes, sha256
     format: int = FORMAT
 

@@ -403,7 +403,7 @@ class Graph:
         from kgraft.graph.change import extend
         from kgraft.graph.readers.tables import TablesSource
 
-        source = source or TablesSource(triples, [] if entities is None else entities, relations)
+        source = source or TablesSource(triples, entities, relations, undeclared="refuse")
         return extend(self, source, Path(target), progress=progress)
 
     def without(

@@ -36,6 +36,15 @@ class Registry:
         """Whether some row declared an id (else ids are whatever the triples use)."""
         return bool(self._tables) or self._before is not None
 
+    @property
+    def declares(self) -> bool:
+        """Whether some row declared an id, those of an existing graph aside."""
+        return bool(self._tables)
+
+    def undeclared(self, *, since: int) -> int:
+        """Return how many of the ids from number `since` on no row declared."""
+        return sum(line == _UNDECLARED for line in self._declared_at[since:])
+
     def start_from(self, table: pa.Table) -> None:
         """Begin with the rows of an existing graph; a declaration may replace their columns."""
         self._before = table

@@ -39,6 +39,7 @@ class Provenance:
     parent: str = ""
     left_out: dict[str, int] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
 def write_graph(
@@ -94,6 +95,7 @@ def _write(folder: Path, content: Content, provenance: Provenance, progress: Pro
         id_seed=id_seed,
         left_out=left_out,
         refused=provenance.refused,
+        notes=provenance.notes,
         files=files,
     )
 
