@@ -18,6 +18,7 @@ class Collected:
     lines: list = field(default_factory=list)  # of the entities
     refused: Counter = field(default_factory=Counter)
     left_out: Counter = field(default_factory=Counter)
+    notes: list = field(default_factory=list)
 
     def add(self, batch):
         match batch:
@@ -43,6 +44,7 @@ class Collected:
 def collect_source(source, *, skip=False, path=None):
     refusals = Refusals(skip=skip, path=path)
     collected = Collected(refused=refusals.reasons, left_out=refusals.left_out)
+    collected.notes = refusals.notes
     with refusals:
         for batch in source.batches(refusals, Silent()):
             collected.add(batch)

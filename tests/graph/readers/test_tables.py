@@ -50,7 +50,8 @@ def test_split_may_be_left_out_or_empty(collect):
 def test_entities_and_relations(collect, make):
     source = TablesSource(ROWS, make(ENTITIES), [{"id": "r"}, {"id": "s", "label": "S", "n": 1}])
     got = collect(source)
-    assert source.unknown == "refuse"
+    assert source.unknown == "add"
+    assert TablesSource(ROWS, undeclared="refuse").unknown == "refuse"
     assert got.entities[0] == {"id": "a", "label": "A", "aliases": ["x", "y"], "size": "1"}
     assert got.entities[2]["aliases"] is None
     assert got.relations[1] == {"id": "s", "label": "S", "n": "1"}
@@ -79,8 +80,8 @@ def test_blocks(collect, monkeypatch):
 
 
 def test_missing_columns_are_named_with_those_there_are():
-    with pytest.raises(BadInput, match=r"triples need one column 'relation'.* head, edge, tail"):
-        TablesSource(pa.table({"head": ["a"], "edge": ["r"], "tail": ["b"]}))
+    with pytest.raises(BadInput, match=r"triples need one column 'head'.* x, edge, tail"):
+        TablesSource(pa.table({"x": ["a"], "edge": ["r"], "tail": ["b"]}))
     with pytest.raises(BadInput, match="entities need one column 'id'"):
         TablesSource(ROWS, pd.DataFrame({"name": ["a"]}))
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kgraft.errors import BadInput, KgraftError
 from kgraft.graph import Graph, Refusals, build_graph
 from kgraft.graph.readers import delimited
+from kgraft.graph.readers.column_names import TableOptions
 from kgraft.graph.readers.tsv import TsvSource, unescape
 
 ENTITIES = "id\tlabel\nx\tX\ny\tY\n"
@@ -122,9 +123,14 @@ def test_one_file_alone(write, collect):
     assert collect(source).triples == [("a", "r", "b", "train")]
 
 
-def test_entities_that_are_declared_are_the_only_ones(write):
-    assert TsvSource(write(train_tsv=TRIPLES)).unknown == "add"
-    assert TsvSource(write(train_tsv=TRIPLES, entities_tsv=ENTITIES)).unknown == "refuse"
+def test_undeclared_entities_are_added_or_refused(write, tmp_path):
+    folder = write(train_tsv="x\tnear\tz\n", entities_tsv=ENTITIES)
+    manifest = build_graph(TsvSource(folder), tmp_path / "g")
+    assert manifest.entities == 3
+    assert [note[:8] for note in manifest.notes] == ["1 entity"]
+    assert Graph.open(tmp_path / "g").entity("z").label == "z"
+    with pytest.raises(BadInput, match=r"train\.tsv:1: unknown entity: 'z'"):
+        build_graph(TsvSource(folder, TableOptions(undeclared="refuse")), tmp_path / "h")
 
 
 @pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress)])
@@ -259,17 +265,12 @@ def test_a_wrong_number_of_columns(read, suffix):
 
 
 def test_headers_that_do_not_do(read):
-    assert message_of(read, entities_tsv="name\tlabel\nx\tX\n") == (
-        "entities.tsv:1: the header is: name | label; "
-        "it needs a column named id, and every name once, separated by tabs"
+    assert message_of(read, entities_tsv="surname\tlabel\nx\tX\n") == (
+        "entities.tsv:1: the header is: surname | label; "
+        "it needs a column named id, or --columns id=…,label=…"
     )
     assert "every name once" in message_of(read, entities_tsv="id\tlabel\tlabel\n")
     assert "every name once" in message_of(read, entities_tsv="id\tid\n")
-    assert "separated by commas" in message_of(read, entities_csv="id;label\nx;X\n")
-    assert message_of(read, triples_tsv="a\tb\n") == (
-        "triples.tsv:1: the header is: a | b; "
-        "it needs the columns head, relation and tail, separated by tabs"
-    )
     assert "the header is: a b" in message_of(read, entities_csv='"a\nb",label\n')
 
 

@@ -1,4 +1,4 @@
-"""Tab- or comma-separated files as blocks of columns, every row with its line number."""
+"""Delimited files as blocks of columns, every row with its line number."""
 
 from __future__ import annotations
 
@@ -14,16 +14,12 @@ import pyarrow.compute as pc
 
 from kgraft.graph.batches import ROWS, Refusals
 from kgraft.graph.columns import numbers
-from kgraft.graph.readers.stream import (
-    BOM,
-    numbered_lines,
-    open_bytes,
-    plain_suffix,
-    refuse_encoding,
-)
+from kgraft.graph.readers.dialect import Dialect, sniff_file
+from kgraft.graph.readers.stream import BOM, numbered_lines, open_bytes, refuse_encoding
 from kgraft.progress import Progress
 
 BLOCK = 1 << 23  # bytes of a TSV file cut into rows at a time
+SAMPLE_ROWS = 10_000  # rows that are looked at to tell what the columns hold
 LONGEST = 1 << 26  # characters of a CSV cell; a quote that is never closed must end somewhere
 
 
@@ -51,18 +47,27 @@ class Columns:
         return "\t".join(str(column[row]) for column in self.columns)
 
 
-class DelimitedFile:
-    """One .csv (quoted, commas) or TSV (no quotes, tabs) file, plain or packed."""
+class RowFile:
+    """Rows of a file or a sheet, from blocks of cells."""
 
-    def __init__(self, path: Path, refusals: Refusals, progress: Progress) -> None:
+    quoted: bool  # whether cells are as they are meant, without escapes
+
+    def __init__(self, path: Path, refusals: Refusals) -> None:
         self.path, self.refusals = path, refusals
-        self.quoted = plain_suffix(path) == ".csv"
-        self._blocks = _filled(
-            _csv_cells(path, refusals, progress)
-            if self.quoted
-            else _tsv_cells(path, refusals, progress)
-        )
+
+    def _start(self, blocks: Iterator[Cells]) -> None:
+        self._blocks = _filled(blocks)
         self._first = next(self._blocks, None)
+
+    @property
+    def sample(self) -> list[pa.Array]:
+        """The first rows as columns, without those of another width than the first."""
+        if self._first is None:
+            return []
+        rows = self._first.rows.slice(0, SAMPLE_ROWS)
+        width = len(rows[0])
+        same = rows.filter(pc.equal(pc.list_value_length(rows), width))
+        return [pc.list_element(same, k) for k in range(width)]
 
     @property
     def first(self) -> list[str] | None:
@@ -96,14 +101,30 @@ class DelimitedFile:
         return Columns([flat.take(pa.array(places + k)) for k in range(width)], kept.lines)
 
 
+class DelimitedFile(RowFile):
+    """One file of columns, plain or packed: quoted, or with tabs and no quotes (TSV)."""
+
+    def __init__(self, path: Path, refusals: Refusals, progress: Progress) -> None:
+        super().__init__(path, refusals)
+        self.dialect = sniff_file(path)
+        self.quoted = self.dialect.quoted
+        if self.quoted:
+            self._start(_csv_cells(path, self.dialect, refusals, progress))
+        else:
+            self._start(_tsv_cells(path, self.dialect.skip, refusals, progress))
+
+
 def _filled(blocks: Iterator[Cells]) -> Iterator[Cells]:
     return (cells for cells in blocks if len(cells.lines))
 
 
-def _tsv_cells(path: Path, refusals: Refusals, progress: Progress) -> Iterator[Cells]:
-    line = 1
+def _tsv_cells(path: Path, skip: int, refusals: Refusals, progress: Progress) -> Iterator[Cells]:
+    line = 1 + skip
     with open_bytes(path, progress) as stream:
         rest = stream.read(len(BOM)).removeprefix(BOM)
+        for _ in range(skip):
+            stream.readline()
+            rest = b""
         while block := stream.read(BLOCK):
             block = rest + block
             cut = block.rfind(b"\n") + 1
@@ -143,15 +164,21 @@ def _blank_bad_lines(block: bytes, line: int, path: Path, refusals: Refusals) ->
     return b"\n".join(lines)
 
 
-def _csv_cells(path: Path, refusals: Refusals, progress: Progress) -> Iterator[Cells]:
+def _csv_cells(
+    path: Path, dialect: Dialect, refusals: Refusals, progress: Progress
+) -> Iterator[Cells]:
     taken: list[tuple[int, str]] = []  # the lines of the row that is being read
+    lines = islice(numbered_lines(path, refusals, progress), dialect.skip, None)
+    trim = str.strip if dialect.delimiter == " " else str
 
     def texts() -> Iterator[str]:
-        for number, text in numbered_lines(path, refusals, progress):
+        for number, text in lines:
             taken.append((number, text))
-            yield text + "\n"
+            yield trim(text) + "\n"
 
-    reader = csv.reader(texts(), strict=True)
+    reader = csv.reader(
+        texts(), strict=True, delimiter=dialect.delimiter, skipinitialspace=dialect.spaced
+    )
 
     def numbered_rows() -> Iterator[tuple[int, list[str]]]:
         while True:
@@ -170,7 +197,7 @@ def _csv_cells(path: Path, refusals: Refusals, progress: Progress) -> Iterator[C
 
     rows = numbered_rows()
     while block := _with_long_cells(rows):
-        yield _cells([row for _, row in block], [line for line, _ in block])
+        yield cells_of([row for _, row in block], [line for line, _ in block])
 
 
 def _with_long_cells(rows: Iterator[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
@@ -182,5 +209,6 @@ def _with_long_cells(rows: Iterator[tuple[int, list[str]]]) -> list[tuple[int, l
         csv.field_size_limit(before)
 
 
-def _cells(rows: list[list[str]], lines: list[int]) -> Cells:
+def cells_of(rows: list[list[str]], lines: list[int]) -> Cells:
+    """Return rows with their line numbers as a block."""
     return Cells(pa.array(rows, pa.list_(pa.string())), np.array(lines, np.int64))

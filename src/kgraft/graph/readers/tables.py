@@ -17,21 +17,27 @@ from kgraft.graph.batches import (
     PARTS,
     RELATION_SCHEMA,
     ROWS,
-    SPLITS,
     Batch,
     Entities,
     Origin,
     Refusals,
     Relations,
-    Triples,
 )
-from kgraft.graph.columns import numbers
+from kgraft.graph.readers.column_names import (
+    RELATED,
+    EdgeColumns,
+    TableOptions,
+    Undeclared,
+    edge_columns,
+    entity_columns,
+    named_places,
+    note,
+)
+from kgraft.graph.readers.edges import EdgeRows
 from kgraft.progress import Progress
 
 if TYPE_CHECKING:
     import networkx as nx
-
-RELATED = "related to"
 
 
 class TablesSource:
@@ -39,7 +45,8 @@ class TablesSource:
 
     Each is an Arrow table, a pandas frame, or a sequence of rows: mappings, or for triples also
     tuples of (head, relation, tail) or (head, relation, tail, split). Lists may be lists or texts
-    joined by `|`. Where entities are given, triples may use no others.
+    joined by `|`. Columns may have the names that other programs give them (`source`, `target`,
+    `name`, …). Entities that only triples name are added, or with `undeclared="refuse"` refused.
 
     >>> source = TablesSource([("Berlin", "capital of", "Germany")])
     >>> source.unknown
@@ -56,12 +63,15 @@ class TablesSource:
         relations: object = None,
         *,
         name: str = "tables",
+        undeclared: Undeclared = "add",
     ) -> None:
         self.name = name
+        self._notes: list[str] = []
         self.triples = _table(triples, "triples", (*PARTS, "split"))
-        self.entities = _table(entities, "entities", ("id",))
-        self.relations = _table(relations, "relations", ("id",))
-        self.unknown: Literal["refuse", "add", "drop"] = "add" if entities is None else "refuse"
+        self._edges = edge_columns(self.triples.column_names) or EdgeColumns(0, 2, 1)
+        self.entities = self._renamed(_table(entities, "entities", ("id",)), "entity")
+        self.relations = self._renamed(_table(relations, "relations", ("id",)), "relation")
+        self.unknown: Literal["refuse", "add", "drop"] = undeclared
 
     def describe(self) -> str:
         """Return the name that was given."""
@@ -75,37 +85,77 @@ class TablesSource:
             yield Entities(_declared(rows, ENTITY_SCHEMA, "entities"), origin)
         for rows, origin in _blocks(self.relations, "relations", progress):
             yield Relations(_declared(rows, RELATION_SCHEMA, "relations"), origin)
+        names = self.triples.column_names
+        for text in (*self._notes, *self._edges.notes(names, self.name)):
+            refusals.note(text)
+        edges = EdgeRows(self._edges, names, "triples", refusals)
         for rows, origin in _blocks(self.triples, "triples", progress):
-            yield from _triples(rows, origin, refusals)
+            assert origin.lines is not None
+            yield from edges.triples(_strings(rows, self._edges.used), origin.lines)
+
+    def _renamed(self, table: pa.Table, of: Literal["entity", "relation"]) -> pa.Table:
+        """Give our names to columns that go by another one, and note it."""
+        names = table.column_names
+        places = entity_columns(names, of=of)
+        for column, place in places.items():
+            if names[place] != column:
+                self._notes.append(note(names[place], column, self.name))
+                kind = table.schema.field(place).type
+                if not pa.types.is_list(kind) and not _is_text(kind):
+                    table = table.set_column(place, names[place], _text(table, names[place]))
+        ours = {place: column for column, place in places.items()}
+        return table.rename_columns([ours.get(k, name) for k, name in enumerate(names)])
 
 
-def parquet_source(folder: str | Path) -> TablesSource:
+def parquet_source(path: str | Path, options: TableOptions | None = None) -> TablesSource:
     """Return the source of a folder with triples.parquet, entities.parquet, relations.parquet.
 
-    The last two may be missing.
+    The last two may be missing. A file alone holds triples or entities, as its columns say.
     """
-    folder = Path(folder)
-    if not folder.is_dir():
-        remedy = "name the folder that holds triples.parquet"
-        raise BadInput("is no folder", file=str(folder), remedy=remedy)
+    path, options = Path(path), options or TableOptions()
+    if path.is_file():
+        table = _with_named(_read_parquet(path), options, path)
+        names = table.column_names
+        known = entity_columns(names, of="entity")
+        role = "entities" if edge_columns(names) is None and "id" in known else "triples"
+        try:
+            return TablesSource(**{role: table}, name=path.name, undeclared=options.undeclared)
+        except BadInput as error:
+            remedy = f"{error.remedy}; name them: --columns head=…,relation=…,tail=…"
+            raise BadInput(error.reason, file=str(path), remedy=remedy) from error
+    if not path.is_dir():
+        remedy = "name a Parquet file, or the folder that holds triples.parquet"
+        raise BadInput("no such file or folder", file=str(path), remedy=remedy)
     tables = {}
     for name in ("triples", "entities", "relations"):
-        path = folder / f"{name}.parquet"
-        if name != "triples" and not path.is_file():
-            continue
-        try:
-            tables[name] = pq.read_table(path)
-        except (OSError, pa.ArrowException) as error:
-            reason = f"cannot be read as Parquet ({' '.join(str(error).split())[:200]})"
-            raise BadInput(reason, file=str(path), remedy="write the file again") from error
-    return TablesSource(**tables, name=folder.name)
+        if name == "triples" or (path / f"{name}.parquet").is_file():
+            tables[name] = _read_parquet(path / f"{name}.parquet")
+    return TablesSource(**tables, name=path.name, undeclared=options.undeclared)
+
+
+def _with_named(table: pa.Table, options: TableOptions, path: Path) -> pa.Table:
+    """Give our names to the columns that the user named; others of these names make room."""
+    names = table.column_names
+    places = named_places(options.columns, names, str(path))
+    ours = {place: role for role, place in places.items()}
+    others = [f"{name} (other)" if name in places else name for name in names]
+    return table.rename_columns([ours.get(k, name) for k, name in enumerate(others)])
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    try:
+        return pq.read_table(path)
+    except (OSError, pa.ArrowException) as error:
+        reason = f"cannot be read as Parquet ({' '.join(str(error).split())[:200]})"
+        raise BadInput(reason, file=str(path), remedy="write the file again") from error
 
 
 def from_networkx(graph: nx.Graph) -> TablesSource:
     """Return the source of a NetworkX graph, directed or not, multi or not.
 
-    The relation of an edge is its attribute `relation`, else the key of a multigraph's edge where
-    that is a text, else `related to`; its attribute `split` is kept. An undirected edge holds both
+    The relation of an edge is its attribute `relation` (or `predicate`, `type`, `label`), else the
+    key of a multigraph's edge where that is a text, else `related to`; its attribute `split` is
+    kept. An undirected edge holds both
     ways and becomes two triples, a loop one. Node attributes label, description, aliases and types
     are taken as such, other texts and numbers as extra columns.
     """
@@ -114,7 +164,8 @@ def from_networkx(graph: nx.Graph) -> TablesSource:
     triples = []
     for head, tail, *key, attributes in edges:
         named = key[0] if key and isinstance(key[0], str) else RELATED
-        relation = str(attributes.get("relation") or named)
+        given = (attributes.get(name) for name in ("relation", "predicate", "type", "label"))
+        relation = str(next((value for value in given if value), named))
         split = attributes.get("split") or "train"
         triples.append((str(head), relation, str(tail), split))
         if not graph.is_directed() and head != tail:
@@ -143,11 +194,15 @@ def _table(data: object, what: str, columns: tuple[str, ...]) -> pa.Table:
         reason = f"the {what} are no table ({' '.join(str(error).split())[:200]})"
         remedy = "pass an Arrow table, a pandas frame or a list of rows"
         raise BadInput(reason, remedy=remedy) from error
-    for name in needed:
-        if table.column_names.count(name) != 1:
+    names = table.column_names
+    if what == "triples" and edge_columns(names) and len(set(names)) == len(names):
+        return table
+    known = entity_columns(names, of="entity" if what == "entities" else "relation")
+    for name in needed if what == "triples" or "id" not in known else ():
+        if names.count(name) != 1:
             raise BadInput(
                 f"the {what} need one column {name!r}",
-                remedy=f"rename a column; there are: {', '.join(table.column_names) or 'none'}",
+                remedy=f"rename a column; there are: {', '.join(names) or 'none'}",
             )
     return table
 
@@ -160,7 +215,11 @@ def _arrow(data: object, columns: tuple[str, ...]) -> pa.Table:
     if hasattr(data, "__arrow_c_stream__"):
         return pa.table(data)
     rows = [_mapping(row, columns) for row in cast(Iterable[object], data)]
-    names = dict.fromkeys([*columns[:3], *(name for row in rows for name in row)])
+    found = list(dict.fromkeys(str(name) for row in rows for name in row))
+    foreign = (
+        edge_columns(found) if len(columns) > 1 else "id" in entity_columns(found, of="entity")
+    )
+    names = found if foreign else dict.fromkeys([*columns[:3], *found])
     return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
 
 
@@ -209,26 +268,13 @@ def _is_text(kind: pa.DataType) -> bool:
     )
 
 
-def _triples(rows: pa.Table, origin: Origin, refusals: Refusals) -> Iterator[Batch]:
-    parts = [_strings(rows, name) for name in PARTS]
-    marks = _strings(rows, "split") if "split" in rows.column_names else None
-    split = pa.array(["train"] * len(rows)) if marks is None else pc.fill_null(marks, "train")
-    empty = [pc.fill_null(pc.equal(part, ""), True) for part in parts]
-    bad = pc.or_(pc.or_(empty[0], empty[1]), empty[2])
-    odd = pc.invert(pc.is_in(split, pa.array(SPLITS)))
-    for row in np.flatnonzero(numbers(pc.or_(bad, odd))).tolist():
-        kind = "empty field" if bad[row].as_py() else "unknown split"
-        text = "\t".join(str(column[row].as_py()) for column in (*parts, split))
-        detail = "" if bad[row].as_py() else repr(split[row].as_py())
-        refusals.refuse(kind, file=origin.file, line=origin.line(row), detail=detail, text=text)
-    for name in SPLITS:
-        keep = pc.and_not(pc.equal(split, name), bad)
-        head, relation, tail = (part.filter(keep) for part in parts)
-        if len(head):
-            lines = np.asarray(origin.lines)[numbers(keep)]
-            yield Triples(head, relation, tail, Origin(origin.file, lines), name)
+def _strings(rows: pa.Table, used: set[int]) -> list[pa.Array]:
+    """Return the columns of triples, those that are used as strings."""
+    return [
+        (_text(rows, name) if k in used else rows[name]).combine_chunks()
+        for k, name in enumerate(rows.column_names)
+    ]
 
 
-def _strings(rows: pa.Table, name: str) -> pa.Array:
-    column = _cast(rows[name], pa.string(), f"column {name!r} of the triples")
-    return column.combine_chunks()
+def _text(rows: pa.Table, name: str) -> pa.ChunkedArray:
+    return _cast(rows[name], pa.string(), f"column {name!r}")

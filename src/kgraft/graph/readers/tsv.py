@@ -3,6 +3,8 @@ r"""Folders of TSV or CSV files: entities, relations, and triples in train, vali
 A TSV file has a header line, tabs between the columns and no quotes; items of a list are joined by
 `|`. A character that the format cannot hold is written by its number: `\u007C`; `\"` is a quote. A
 CSV file is quoted as usual. A file of triples may lack its header, as FB15k's `train.txt` does.
+Files of other programs have other names for their columns (`column_names`), and other file names:
+`nodes.csv` and `edges.csv`, or any with the headers of `neo4j-admin import`.
 """
 
 from __future__ import annotations
@@ -19,7 +21,6 @@ import pyarrow.compute as pc
 from kgraft.errors import BadInput
 from kgraft.graph.batches import (
     ENTITY_SCHEMA,
-    PARTS,
     RELATION_SCHEMA,
     Batch,
     Entities,
@@ -30,19 +31,36 @@ from kgraft.graph.batches import (
     Triples,
 )
 from kgraft.graph.columns import list_rows, lists_from_rows, numbers
-from kgraft.graph.readers.delimited import Columns, DelimitedFile
-from kgraft.graph.readers.stream import PACKERS
-from kgraft.progress import Progress
+from kgraft.graph.readers.column_names import (
+    FIELDS,
+    TableOptions,
+    edge_columns,
+    entity_columns,
+    id_space,
+    named_places,
+    neo4j_kind,
+    say_columns,
+)
+from kgraft.graph.readers.delimited import Columns, DelimitedFile, RowFile
+from kgraft.graph.readers.edges import EdgeRows, ask_for_columns, find_edges
+from kgraft.graph.readers.stream import PACKERS, plain_suffix
+from kgraft.progress import Progress, Silent
 
 LISTS = ("aliases", "types")
-_SYNONYMS = {"alias": "aliases", "type": "types"}
-_PART_SYNONYMS = {"subject": "head", "predicate": "relation", "object": "tail"}
 TRIPLE_FILES: dict[str, Split] = {
     "train": "train",
     "triples": "train",
     "valid": "valid",
     "dev": "valid",
     "test": "test",
+}
+SPLIT_FILES = ("train", "valid", "dev", "test")  # of triples, with or without a header
+ENTITY_FILES = ("entities", "nodes", "vertices")
+EDGE_FILES = ("edges", "links", "relationships")  # of triples too, where none is named so
+FILE_ROLES = {
+    **dict.fromkeys(ENTITY_FILES, "entities"),
+    "relations": "relations",
+    **{name: name for name in (*TRIPLE_FILES, *EDGE_FILES)},
 }
 SUFFIXES = (".tsv", ".txt", ".csv")
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U(00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|\")")
@@ -66,17 +84,16 @@ def _character(escape: re.Match[str]) -> str:
 
 
 class TsvSource:
-    """A folder of TSV or CSV files, or one file of triples."""
+    """A folder of delimited files, or one file of triples or of entities."""
 
     format = "tsv"
     types_are_ids = False
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.files = triple_files(path) if path.is_dir() else {"triples": path}
-        declared = "entities" in self.files
-        self.unknown: Literal["refuse", "add", "drop"] = "refuse" if declared else "add"
-        if not set(TRIPLE_FILES) & set(self.files):
+    def __init__(self, path: Path, options: TableOptions | None = None) -> None:
+        self.path, self.options = path, options or TableOptions()
+        self.files = table_files(path) if path.is_dir() else {"": path}
+        self.unknown: Literal["refuse", "add", "drop"] = self.options.undeclared
+        if not {*TRIPLE_FILES, *EDGE_FILES, ""} & {name.partition("/")[0] for name in self.files}:
             remedy = "add train.tsv or triples.tsv (head, relation, tail)"
             raise BadInput("no file of triples in this folder", file=str(path), remedy=remedy)
 
@@ -86,73 +103,180 @@ class TsvSource:
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         """Yield entities, relations, then the triples of each file."""
+        spaces = self._id_spaces()
         for name, path in self.files.items():
             file = DelimitedFile(path, refusals, progress)
-            if name == "entities":
-                yield from (Entities(*batch) for batch in _tables(file, ENTITY_SCHEMA))
-            elif name == "relations":
-                yield from (Relations(*batch) for batch in _tables(file, RELATION_SCHEMA))
-            else:
-                yield from _triples(file, TRIPLE_FILES[name])
+            role = name.partition("/")[0]
+            if not role and holds_entities(file, self.options):
+                role = "entities"
+            yield from read_rows(file, role, self.options, spaced=len(spaces) > 1)
+
+    def _id_spaces(self) -> set[str]:
+        """Return the id spaces that Neo4j's headers name; ids are unique only within theirs."""
+        if not self.path.is_dir():
+            return set()
+        quiet = Refusals(skip=True)
+        files = [DelimitedFile(path, quiet, Silent()) for path in self.files.values()]
+        names = (name for file in files for name in file.first or [])
+        return {id_space(name) for name in names if neo4j_kind(name) in ("ID", "START_ID")}
+
+
+def holds_entities(file: RowFile, options: TableOptions) -> bool:
+    """Whether a file that is alone is a table of entities: it has ids and says more."""
+    if "id" in options.columns:
+        return True
+    names = _names(file)
+    if options.columns or options.header is False or edge_columns(names):
+        return False
+    places = entity_columns(names, of="entity")
+    return "id" in places and len(places) > 1
+
+
+def read_rows(
+    file: RowFile, role: str, options: TableOptions, *, spaced: bool = False
+) -> Iterator[Batch]:
+    """Yield the rows of a file as entities, relations or triples, by its role.
+
+    Where ids are `spaced`, they are unique only within the id spaces that the headers name.
+    """
+    if role == "relations":
+        tables = _tables(file, RELATION_SCHEMA, options, spaced=False)
+        yield from (Relations(*batch) for batch in tables)
+    elif role in ENTITY_FILES:
+        tables = _tables(file, ENTITY_SCHEMA, options, spaced=spaced)
+        yield from (Entities(*batch) for batch in tables)
+    else:
+        yield from _triples(file, role, options, spaced=spaced)
 
 
 def triple_files(folder: Path) -> dict[str, Path]:
     """Return the files of a folder that hold a graph, by their role, in the order to read them."""
     found: dict[str, Path] = {}
-    for name in ("entities", "relations", *TRIPLE_FILES):
+    for name in (*ENTITY_FILES, "relations", *TRIPLE_FILES, *EDGE_FILES):
         for suffix in (s + packer for s in SUFFIXES for packer in ("", *PACKERS)):
             candidate = folder / f"{name}{suffix}"
             if candidate.is_file():
                 found.setdefault(name, candidate)
+    for known, others in (("entities",), ENTITY_FILES[1:]), (tuple(TRIPLE_FILES), EDGE_FILES):
+        if set(known) & set(found):
+            for name in others:
+                found.pop(name, None)
     return found
 
 
-def _tables(file: DelimitedFile, schema: pa.Schema) -> Iterator[tuple[pa.Table, Origin]]:
-    """Yield the rows of entities.tsv or relations.tsv as tables with typed columns."""
-    header = _header(file)
-    if not header:
+def table_files(folder: Path) -> dict[str, Path]:
+    """Return the files by role; where their names say nothing, their headers do."""
+    found = triple_files(folder)
+    if {*TRIPLE_FILES, *EDGE_FILES} & set(found):
+        return found
+    by_header = _files_by_header(folder)
+    return by_header if any(name.startswith("edges") for name in by_header) else found
+
+
+def _files_by_header(folder: Path) -> dict[str, Path]:
+    """Return the tables of a folder as `nodes/FILE` and `edges/FILE`, entities first."""
+    roles: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if plain_suffix(path) not in (".csv", ".tsv") or not path.is_file():
+            continue
+        names = _names(DelimitedFile(path, Refusals(skip=True), Silent()))
+        if edge_columns(names):
+            roles[f"edges/{path.name}"] = path
+        elif len(entity_columns(names, of="entity").keys() & {"id", "label", "types"}) > 1:
+            roles[f"nodes/{path.name}"] = path
+    return dict(sorted(roles.items(), key=lambda item: item[0].startswith("edges")))
+
+
+def _tables(
+    file: RowFile, schema: pa.Schema, options: TableOptions, *, spaced: bool
+) -> Iterator[tuple[pa.Table, Origin]]:
+    """Yield the rows of a table of entities or of relations with typed columns."""
+    if not file.first:
         raise BadInput("the file is empty", file=str(file.path), remedy="give it a header line")
-    if header.count("id") != 1 or len(set(header)) < len(header):
-        raise _bad_header(file, "a column named id, and every name once")
-    for block in file.columns(header=True):
-        if "name_counts" in header and "name_counts" in schema.names:
-            block = _without_bad_counts(file, block, header.index("name_counts"))
-        columns = {
-            name: _typed(file, name, column) if name in schema.names else _text(file, column)
-            for name, column in zip(header, block.columns, strict=True)
+    names = _names(file)
+    header = options.header is not False
+    places = _places(file, names, schema, options)
+    columns = {k: column for column, k in places.items()}
+    kinds = [neo4j_kind(name) for name in names]
+    typed_names = "ID" in kinds  # as in name:string
+    for place, name in enumerate(names if header else []):
+        if place not in columns and (name or not file.quoted) and kinds[place] != "IGNORE":
+            columns[place] = name.partition(":")[0] if typed_names and kinds[place] else name
+    if len(set(columns.values())) < len(columns):
+        raise _bad_header(file, "every name once")
+    marks = {column: _mark(file, place, names[place]) for column, place in places.items()}
+    space = id_space(names[places["id"]]) if spaced else ""
+    for block in file.columns(header=header):
+        if "name_counts" in columns.values() and "name_counts" in schema.names:
+            counts = next(k for k, column in columns.items() if column == "name_counts")
+            block = _without_bad_counts(file, block, counts)
+        typed = {
+            name: _typed(file, name, block.columns[k], marks.get(name, "|"))
+            if name in schema.names
+            else _text(file, block.columns[k])
+            for k, name in sorted(columns.items())
         }
-        yield pa.table(columns), Origin(str(file.path), block.lines)
+        if space:
+            typed["id"] = _in_space(typed["id"], space)
+        yield pa.table(typed), Origin(str(file.path), block.lines)
 
 
-def _header(file: DelimitedFile) -> list[str]:
+def _places(
+    file: RowFile, names: list[str], schema: pa.Schema, options: TableOptions
+) -> dict[str, int]:
+    """Return the places of our columns, and note those that go by another name."""
+    of: Literal["entity", "relation"] = "entity" if "types" in schema.names else "relation"
+    named = options.columns_of(FIELDS)
+    chosen = named_places(named, names, str(file.path)) if of == "entity" else {}
+    places = {} if options.header is False else entity_columns(names, of=of)
+    places = {c: k for c, k in places.items() if k not in chosen.values()} | chosen
+    if "id" not in places:
+        raise _bad_header(file, "a column named id, or --columns id=…,label=…")
+    if options.header is not False:
+        say_columns(places, names, file.path.name, file.refusals)
+    return places
+
+
+def _mark(file: RowFile, place: int, name: str) -> str:
+    """Return what separates the items of a list: `;` in Neo4j's, and where no cell has a `|`."""
+    if neo4j_kind(name) == "LABEL" or neo4j_kind(name).endswith("[]"):
+        return ";"
+    cells = file.sample[place]
+    ours = name in (*LISTS, "alias", "type")
+    marked = [pc.any(pc.match_substring(cells, mark)).as_py() for mark in "|;"]
+    return ";" if not ours and marked == [False, True] else "|"
+
+
+def _in_space(ids: pa.Array, space: str) -> pa.Array:
+    return pc.if_else(pc.equal(ids, ""), ids, pc.binary_join_element_wise(space, ids, ":"))
+
+
+def _names(file: RowFile) -> list[str]:
     names = file.first or []
-    plain = names if file.quoted else [unescape(name) for name in names]
-    return [_SYNONYMS[n] if n in _SYNONYMS and _SYNONYMS[n] not in plain else n for n in plain]
+    return names if file.quoted else [unescape(name) for name in names]
 
 
-def _triples(file: DelimitedFile, split: Split) -> Iterator[Triples]:
+def _triples(file: RowFile, role: str, options: TableOptions, *, spaced: bool) -> Iterator[Triples]:
     if file.first is None:
         return
-    header = [_PART_SYNONYMS.get(name.lower(), name.lower()) for name in file.first]
-    named = set(PARTS) <= set(header)
-    if not named and len(header) != len(PARTS):
-        raise _bad_header(file, "the columns head, relation and tail")
-    places = [header.index(part) if named else k for k, part in enumerate(PARTS)]
-    for block in file.columns(header=named):
-        block = _without_empty(file, Columns([block.columns[p] for p in places], block.lines))
-        head, relation, tail = (_text(file, column) for column in block.columns)
-        yield Triples(head, relation, tail, Origin(str(file.path), block.lines), split)
+    names, sample = _names(file), file.sample
+    split = TRIPLE_FILES.get(role, "train")
+    found = find_edges(
+        names, sample, options, file.path, file.refusals, trusted=role in SPLIT_FILES
+    )
+    if found is None:
+        raise ask_for_columns(names, sample, file.path)
+    columns, header = found
+    rows = EdgeRows(columns, names if header else [""] * len(names), str(file.path), file.refusals)
+    ends = {place: id_space(names[place]) for place in (columns.head, columns.tail)}
+    for block in file.columns(header=header):
+        cells = [_text(file, c) if k in columns.used else c for k, c in enumerate(block.columns)]
+        for place, space in ends.items() if spaced and header else ():
+            cells[place] = _in_space(cells[place], space) if space else cells[place]
+        yield from rows.triples(cells, block.lines, split)
 
 
-def _without_empty(file: DelimitedFile, block: Columns) -> Columns:
-    """Refuse the triples that lack a part."""
-    empty = np.zeros(len(block.lines), bool)
-    for column in block.columns:
-        empty |= numbers(pc.equal(column, ""))
-    return _without(file, block, empty, "empty field")
-
-
-def _without_bad_counts(file: DelimitedFile, block: Columns, place: int) -> Columns:
+def _without_bad_counts(file: RowFile, block: Columns, place: int) -> Columns:
     """Refuse the rows whose name_counts are anything but numbers joined by `|`, or nothing."""
     counts = block.columns[place]
     good = pc.match_substring_regex(counts, r"^([0-9]{1,18}(\|[0-9]{1,18})*)?$")
@@ -161,7 +285,7 @@ def _without_bad_counts(file: DelimitedFile, block: Columns, place: int) -> Colu
 
 
 def _without(
-    file: DelimitedFile, block: Columns, bad: np.ndarray, kind: str, seen: pa.Array | None = None
+    file: RowFile, block: Columns, bad: np.ndarray, kind: str, seen: pa.Array | None = None
 ) -> Columns:
     """Refuse some rows and return the others; `seen` holds what to report of each."""
     for row in np.flatnonzero(bad).tolist():
@@ -178,20 +302,20 @@ def _without(
     return Columns([column.filter(keep) for column in block.columns], block.lines[~bad])
 
 
-def _bad_header(file: DelimitedFile, wanted: str) -> BadInput:
+def _bad_header(file: RowFile, wanted: str) -> BadInput:
     seen = " ".join(" | ".join(file.first or []).split())[:200]
-    remedy = f"it needs {wanted}, separated by {'commas' if file.quoted else 'tabs'}"
+    remedy = f"it needs {wanted}"
     return BadInput(f"the header is: {seen}", file=str(file.path), line=1, remedy=remedy)
 
 
-def _typed(file: DelimitedFile, name: str, column: pa.Array) -> pa.Array:
+def _typed(file: RowFile, name: str, column: pa.Array, mark: str) -> pa.Array:
     if name in LISTS:
-        row, items = _items(column)
+        row, items = _items(column, mark)
         return lists_from_rows(row, _text(file, items), len(column))
     return _counts(column) if name == "name_counts" else _text(file, column)
 
 
-def _text(file: DelimitedFile, column: pa.Array) -> pa.Array:
+def _text(file: RowFile, column: pa.Array) -> pa.Array:
     if file.quoted or not pc.any(pc.match_substring(column, "\\")).as_py():
         return column
     escaped = pc.match_substring(column, "\\")
@@ -199,9 +323,10 @@ def _text(file: DelimitedFile, column: pa.Array) -> pa.Array:
     return pc.replace_with_mask(column, escaped, pa.array(texts, pa.string()))
 
 
-def _items(column: pa.Array) -> tuple[np.ndarray, pa.Array]:
+def _items(column: pa.Array, mark: str = "|") -> tuple[np.ndarray, pa.Array]:
     """Return row and text of every item that is not empty."""
-    row, items = list_rows(pc.split_pattern(column, "|"))
+    row, items = list_rows(pc.split_pattern(column, mark))
+    items = items if mark == "|" else pc.utf8_trim_whitespace(items)
     filled = pc.not_equal(items, "")
     return row[numbers(filled)], items.filter(filled)
 
