@@ -40,7 +40,7 @@ def test_sample(tmp_path, collect):
     assert got.relations[0]["template"] == "[X] is in [Y] ."
     assert got.triples == [("Q183", "P17", "Q183", "train"), ("Q64", "P17", "Q183", "test")]
     assert got.left_out == {"other fields of triples": 1}
-    assert reader.unknown == "refuse"
+    assert reader.unknown == "add"
 
 
 @pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
@@ -63,7 +63,7 @@ def test_a_file_of_triples_only_may_name_any_entity(tmp_path, collect):
         ("{", "at column 2"),
         ('{"label": "x"}', "no id"),
         ('{"id": ""}', "no id"),
-        ('{"id": 5}', "id must be a string, found a number"),
+        ('{"kind": "entity", "id": 5}', "id must be a string, found a number"),
         ('{"id": "a", "aliases": "b|c"}', "aliases must be a list, found a string"),
         ('{"id": "a", "types": [1]}', "types must be a string, found a number"),
         ('{"id": "a", "label": ["b"]}', "label must be a string, found a list"),
@@ -71,11 +71,12 @@ def test_a_file_of_triples_only_may_name_any_entity(tmp_path, collect):
         ('{"id": "a", "name_counts": [-1]}', "whole numbers"),
         ('{"id": "a", "name_counts": [9223372036854775808]}', "whole numbers"),
         ('{"id": "a", "name_counts": [true]}', "whole numbers"),
-        ('{"id": "a", "place": {"lat": 1}}', "place is an object"),
+        ('{"id": [5]}', "id must be a string, found a list"),
         ('{"id": "a\\ud800"}', "half of a surrogate pair"),
+        ('{"kind": "edge", "id": "a"}', "no source and target"),
         (
-            '{"kind": "edge", "id": "a"}',
-            'entity, relation, triple, found "edge"',
+            '{"kind": "fact", "head": "a", "relation": "r", "tail": "b"}',
+            'entity, relation, triple, found "fact"',
         ),
         ('{"kind": "triple", "head": "a", "relation": "r"}', "no tail"),
         ('{"head": "a", "relation": 1, "tail": "b"}', "relation must be a string"),
@@ -94,6 +95,50 @@ def test_bad_lines_are_refused_once(tmp_path, collect, line, reason):
     assert [entity["id"] for entity in got.entities] == ["good", "last"]
     assert got.refused.total() == 1
     assert len(refused.read_text().splitlines()) == 1
+
+
+def test_names_of_other_programs(tmp_path, collect):
+    lines = [
+        '{"source": 1, "target": 2.5, "type": "knows", "weight": 3}',
+        '{"id": 1, "name": "Ann", "synonym": ["A", "Annie"], "category": "person|boss", "age": 7}',
+        '{"subject": "a", "predicate": "r", "object": "b", "evidence": "x"}',
+        '{"from": "a", "to": "b", "label": ""}',
+    ]
+    reader = source(tmp_path, "\n".join(lines))
+    got = collect(reader)
+    assert got.triples == [
+        ("1", "knows", "2.5", "train"),
+        ("a", "r", "b", "train"),
+        ("a", "related to", "b", "train"),
+    ]
+    (ann,) = got.entities
+    assert (ann["id"], ann["label"], ann["aliases"]) == ("1", "Ann", ["A", "Annie"])
+    assert (ann["types"], ann["age"]) == (["person", "boss"], "7")
+    assert got.left_out == {"other fields of triples": 2}
+    assert "g.jsonl: field 'name' of entities read as label" in got.notes
+    assert "g.jsonl: field 'predicate' of triples read as relation" in got.notes
+
+
+def test_exports_of_apoc(tmp_path, collect):
+    lines = [
+        '{"type":"node","id":"0","labels":["User"],"properties":{"name":"Adam","age":42}}',
+        '{"type":"node","id":"1","labels":["User","Boss"],"properties":{"id":"x"}}',
+        '{"id":"0","type":"relationship","label":"KNOWS","properties":{"since":1993},'
+        '"start":{"id":"0","labels":["User"]},"end":{"id":"1"}}',
+    ]
+    got = collect(source(tmp_path, "\n".join(lines)))
+    assert [(e["id"], e["label"], e["types"]) for e in got.entities] == [
+        ("0", "Adam", ["User"]),
+        ("1", None, ["User", "Boss"]),
+    ]
+    assert got.triples == [("0", "KNOWS", "1", "train")]
+    assert got.left_out == {"other fields of triples": 1}
+
+
+def test_nested_fields_are_counted(tmp_path, collect):
+    got = collect(source(tmp_path, '{"id": "a", "place": {"lat": 1}, "x": [1]}\n'))
+    assert got.entities[0]["id"] == "a"
+    assert got.left_out == {"nested fields of entities and relations": 2}
 
 
 JSON = st.recursive(

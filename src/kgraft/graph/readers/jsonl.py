@@ -4,7 +4,9 @@
     {"kind": "relation", "id": "P17", "label": "country"}
     {"kind": "triple", "head": "Q64", "relation": "P17", "tail": "Q183", "split": "train"}
 
-`kind` may be left out: a line with head, relation and tail is a triple, any other an entity.
+`kind` may be left out: a line with head, relation and tail is a triple, any other an entity. Lines
+of other programs may use other names, as in `{"source": 1, "target": 2, "type": "knows"}` or
+`{"id": 1, "name": "Ann"}`, or be an export of Neo4j's APOC.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from kgraft.graph.batches import (
     ENTITY_SCHEMA,
@@ -23,12 +25,13 @@ from kgraft.graph.batches import (
     Refusals,
     Split,
 )
+from kgraft.graph.readers.column_names import TableOptions
+from kgraft.graph.readers.foreign import translate
 from kgraft.graph.readers.gather import TableRows, TripleRows
 from kgraft.graph.readers.objects import json_kind, json_object
 from kgraft.graph.readers.stream import numbered_lines
 from kgraft.progress import Progress
 
-KINDS = ("entity", "relation", "triple")
 COLUMNS = {"entity": ENTITY_SCHEMA.names, "relation": RELATION_SCHEMA.names}
 FIELDS_OF_TRIPLE = {"kind", "split", *PARTS}
 LARGEST_COUNT = (1 << 63) - 1
@@ -43,10 +46,9 @@ class JsonlSource:
     format = "jsonl"
     types_are_ids = False
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, options: TableOptions | None = None) -> None:
         self.path = Path(path)
-        # Once the entities are read: "refuse" where the file declares any, else "add".
-        self.unknown: Literal["refuse", "add", "drop"] = "add"
+        self.unknown: Literal["refuse", "add", "drop"] = (options or TableOptions()).undeclared
 
     def describe(self) -> str:
         """Return the name of the file."""
@@ -60,19 +62,19 @@ class JsonlSource:
     def _declared(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         file = str(self.path)
         rows = {"entity": TableRows("entity", file), "relation": TableRows("relation", file)}
-        declares = False
         for line, text, value, kind in self._lines(refusals, progress, what="entities"):
             if kind == "triple":
                 continue
             try:
-                rows[kind].add(_declaration(value, kind), line)
+                row = _declaration(value, kind)
             except ValueError as error:
                 self._refuse(refusals, error, line, text)
                 continue
-            declares = declares or kind == "entity"
+            if nested := sum(isinstance(found, dict | list) for found in _extras(value, kind)):
+                refusals.leave_out("nested fields of entities and relations", nested)
+            rows[kind].add(row, line)
             if rows[kind].full:
                 yield from rows[kind].take()
-        self.unknown = "refuse" if declares else "add"
         for gathered in rows.values():
             yield from gathered.take()
 
@@ -101,24 +103,16 @@ class JsonlSource:
             if not text or text.isspace():
                 continue
             try:
-                value = json_object(text)
-                kind = _kind(value)
+                value, kind, notes = translate(json_object(text))
             except ValueError as error:
                 self._refuse(refusals, error, line, text)
             else:
+                for note in notes:
+                    refusals.note(f"{self.path.name}: {note}")
                 yield line, text, value, kind
 
     def _refuse(self, refusals: Refusals, error: ValueError, line: int, text: str) -> None:
         refusals.refuse("bad JSON", file=str(self.path), line=line, detail=str(error), text=text)
-
-
-def _kind(value: Object) -> str:
-    if "kind" not in value:
-        return "triple" if all(part in value for part in PARTS) else "entity"
-    if value["kind"] not in KINDS:
-        shown = json.dumps(value["kind"])[:40]
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, found {shown}")
-    return cast(str, value["kind"])
 
 
 def _triple(value: Object) -> tuple[list[str], Split]:
@@ -136,7 +130,10 @@ def _declaration(value: Object, kind: str) -> Object:
     for name, found in value.items():
         if name in ("id", "kind") or found is None:
             continue
-        row[name] = _field(name, found) if name in COLUMNS[kind] else _extra(name, found)
+        if name in COLUMNS[kind]:
+            row[name] = _field(name, found)
+        elif not isinstance(found, (dict, list)):
+            row[name] = found if isinstance(found, str) else json.dumps(found)
     counts = row.get("name_counts")
     if kind == "entity" and counts is not None and len(counts) != 1 + len(row.get("aliases", ())):
         raise ValueError("name_counts must have one number for the label and one for each alias")
@@ -170,9 +167,5 @@ def _count(found: object) -> int:
     return found
 
 
-def _extra(name: str, found: object) -> str:
-    if isinstance(found, str):
-        return found
-    if isinstance(found, (list, dict)):
-        raise ValueError(f"{name} is {json_kind(found)}; an extra field must be a string or number")
-    return json.dumps(found)
+def _extras(value: Object, kind: str) -> Iterator[object]:
+    return (found for name, found in value.items() if name not in COLUMNS[kind])
