@@ -108,14 +108,6 @@ BAD = {
         {"entities.tsv": ENTITIES + "f\tZeta\n"},
         ["entities.tsv:7: wrong number of columns: 2 instead of 5", "mend the line, or leave such"],
     ),
-    "unknown entity": (
-        {"triples.tsv": TRIPLES + "a\tnext\tz\n"},
-        ["triples.tsv:5: unknown entity: 'z'", "declare it, or leave such lines out (--skip-bad)"],
-    ),
-    "unknown relation": (
-        {"triples.tsv": TRIPLES + "a\tlikes\tb\n"},
-        ["triples.tsv:5: unknown relation: 'likes'", "declare it"],
-    ),
     "duplicate id": (
         {"entities.tsv": ENTITIES + "a\tAgain\t\t\t\n"},
         ["entities.tsv:7: duplicate id: 'a', first in line 2", "mend the line"],
@@ -155,18 +147,35 @@ FATAL = {
         ["entities.tsv: the file is empty; give it a header line"],
     ),
     "bad header": (
-        {"entities.tsv": "name\tlabel\n"},
-        ["entities.tsv:1: the header is: name | label; it needs a column named id"],
+        {"entities.tsv": "surname\tlabel\n"},
+        ["entities.tsv:1: the header is: surname | label; it needs a column named id"],
     ),
     "bad header of triples": (
-        {"triples.tsv": "a,next,b\n"},
-        ["triples.tsv:1: the header is: a,next,b; it needs the columns head, relation and tail"],
+        {"triples.tsv": "person\trole\tcompany\nann\tboss\tacme\n"},
+        ["triples.tsv:1: it is not clear whether the first row is a header: person | role |"],
     ),
     "no entity": (
         {"entities.tsv": "id\n", "triples.tsv": "head\trelation\ttail\n"},
         ["source: no entity was found; is it the right file and format?"],
     ),
 }
+
+
+REFUSE = ("--undeclared", "refuse")
+
+
+def test_undeclared_parts_are_added_or_refused(run, write, tmp_path):
+    more = TRIPLES + "a\tnext\tz\na\tlikes\tb\n"
+    source = write(**{"triples.tsv": more})
+    lines = run("import", source, "--out", tmp_path / "g").stdout.splitlines()
+    assert [line[:14] for line in lines[1:]] == ["  1 entity tha", "  1 relation t"]
+    result = run("import", source, "--out", tmp_path / "h", *REFUSE)
+    reason = "triples.tsv:5: unknown entity: 'z'"
+    assert_refused(result, reason, "declare it, or leave such lines out (--skip-bad)")
+    (source / "triples.tsv").write_text(TRIPLES + "a\tlikes\tb\n")
+    result = run("import", source, "--out", tmp_path / "h", *REFUSE)
+    assert_refused(result, "triples.tsv:5: unknown relation: 'likes'", "declare it")
+    assert_refused(run("import", source, "--out", tmp_path / "h", "--undeclared", "x"), "add or")
 
 
 @pytest.mark.parametrize("case", [*BAD, *FATAL])
@@ -203,7 +212,7 @@ def test_bad_lines_are_skipped_counted_and_kept(run, write, tmp_path, case):
 def test_skipped_lines_are_counted_by_reason(run, write, tmp_path):
     more = TRIPLES + "a\tnext\tz\na\tnext\ny\tnext\tz\na\tlikes\tb\n"
     source = write(**{"triples.tsv": more})
-    result = run("import", source, "--out", tmp_path / "g", "--skip-bad", "--json")
+    result = run("import", source, "--out", tmp_path / "g", "--skip-bad", "--json", *REFUSE)
     expected = {"unknown entity": 2, "wrong number of columns": 1, "unknown relation": 1}
     assert json.loads(result.stdout)["refused"] == expected
     lines = (tmp_path / "g.refused.tsv").read_text().splitlines()

@@ -170,7 +170,7 @@ def test_the_version_does_not_depend_on_the_blocks_read(tmp_path, monkeypatch, m
 
 
 def test_a_column_named_kind_goes_everywhere_but_into_json_lines(tmp_path, make_graph):
-    graph = make_graph(tmp_path, [("a", "r", "a")], [{"id": "a", "kind": "letter"}])
+    graph = make_graph(tmp_path, [("a", "r", "a")], [{"id": "a", "types": ["x"], "kind": "letter"}])
     for format in ("tsv", "ntriples", "parquet"):
         place = tmp_path / format
         place.mkdir()

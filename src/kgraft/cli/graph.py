@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 from rich.markup import escape
@@ -35,6 +35,17 @@ Lang = Annotated[str, typer.Option(help="Language of labels, where the source ha
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Leave bad lines out; they go to OUT.refused.tsv.")
 ]
+Columns = Annotated[
+    str,
+    typer.Option(help="Columns of a table by name or number: head=from,relation=3,tail=to."),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether a table begins with its columns' names."),
+]
+Undeclared = Annotated[
+    str, typer.Option(help="Entities that only triples name: add or refuse them.")
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a graph that is there.")]
 ExportFormat = Annotated[
     str | None,
@@ -50,6 +61,9 @@ def import_(
     lang: Lang = "en",
     name: Annotated[str, typer.Option(help="Name of the graph; the folder's, by default.")] = "",
     licence: Annotated[str, typer.Option(help="Licence of the data, kept with it.")] = "",
+    columns: Columns = "",
+    header: Header = None,
+    undeclared: Undeclared = "add",
     skip_bad: SkipBad = False,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -64,6 +78,8 @@ def import_(
       kgraft graph import dump.json.bz2 --out wikidata-de --lang de
 
       kgraft graph import facts.nt.gz --out facts --skip-bad
+
+      kgraft graph import edges.csv --out friends --columns head=person,tail=friend
     """
     from kgraft.graph import Refusals, build_graph, open_source
 
@@ -71,7 +87,14 @@ def import_(
     refusals = Refusals(skip=skip_bad, path=refused)
     with progress_bar(quiet) as progress:
         manifest = build_graph(
-            open_source(source, format=format, lang=lang),
+            open_source(
+                source,
+                format=format,
+                lang=lang,
+                columns=_column_names(columns),
+                header=header,
+                undeclared=_undeclared(undeclared),
+            ),
             out,
             name=name,
             licence=licence,
@@ -88,8 +111,29 @@ def import_(
     console().print(f"[green]{escape(str(out))}[/]: {counts}, {manifest.triples:,} triples")
     for reason, count in manifest.left_out.items():
         console().print(f"  left out: {count:,} {reason}")
+    for text in manifest.notes:
+        console().print(f"  {escape(text)}")
     for reason, count in manifest.refused.items():
         console().print(f"  refused: {count:,} × {reason}; see {escape(str(refused))}")
+
+
+def _column_names(text: str) -> dict[str, str]:
+    """Return the columns by their role of `head=a,tail=b`."""
+    from kgraft.errors import BadInput
+
+    pairs = [part.partition("=") for part in text.split(",") if part]
+    if not all(role.strip() and name.strip() for role, _, name in pairs):
+        remedy = "write it as in --columns head=from,relation=3,tail=to"
+        raise BadInput(f"--columns cannot be read: {text[:80]}", remedy=remedy)
+    return {role.strip(): name.strip() for role, _, name in pairs}
+
+
+def _undeclared(text: str) -> Literal["add", "refuse"]:
+    from kgraft.errors import BadInput
+
+    if text in ("add", "refuse"):
+        return cast(Literal["add", "refuse"], text)
+    raise BadInput(f"--undeclared is {text[:40]!r}", remedy="choose add or refuse")
 
 
 @app.command()
@@ -117,6 +161,8 @@ def _info_table(graph: Graph) -> object:
     for key, value in facts.items():
         if isinstance(value, dict):
             value = ", ".join(f"{name} {count:,}" for name, count in value.items() if count)
+        if isinstance(value, list):
+            value = "; ".join(value)
         shown = f"{value:,}" if isinstance(value, int) else value
         if shown not in ("", "0"):
             table.add_row(f"[bold]{key.replace('_', ' ')}[/]", escape(shown))

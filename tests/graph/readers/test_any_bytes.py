@@ -7,9 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgraft.errors import KgraftError
+from kgraft.graph.readers.excel import ExcelSource
+from kgraft.graph.readers.graphml import XmlGraphSource
 from kgraft.graph.readers.jsonl import JsonlSource
+from kgraft.graph.readers.nodelink import NodeLinkSource
+from kgraft.graph.readers.obo import OboSource
 from kgraft.graph.readers.rdf import RdfSource
 from kgraft.graph.readers.tables import parquet_source
+from kgraft.graph.readers.tsv import TsvSource
 from kgraft.graph.readers.wikidata import WikidataSource
 from kgraft.graph.readers.wordnet import WordNetSource
 
@@ -25,6 +30,15 @@ SOURCES = {
     "g.jsonl": JsonlSource,
     "g.jsonl.gz": JsonlSource,
     "dump.json": WikidataSource,
+    "g.graphml": lambda path: XmlGraphSource(path, "graphml"),
+    "g.gexf": lambda path: XmlGraphSource(path, "gexf"),
+    "g.obo": OboSource,
+    "g.obo.gz": OboSource,
+    "graph.json": NodeLinkSource,
+    "g.xlsx": ExcelSource,
+    "g.parquet": parquet_source,
+    "g.csv": TsvSource,
+    "g.edgelist": TsvSource,
     "triples.parquet": lambda path: parquet_source(path.parent),
     "data.noun": lambda path: WordNetSource(path.parent),
     "index.sense": lambda path: WordNetSource(path.parent),
@@ -43,6 +57,21 @@ SNIPPETS = st.sampled_from(
         b"00000100 05 n 01 dog 0 001 @ 00000200 n 0000 | a gloss  \n",
         b"dog%1:05:00:: 00000100 1 42\n",
         b"dog%1:05:00:: 1 42\n",
+        b'<graphml><key id="k" for="all" attr.name="type"/><graph edgedefault="undirected">',
+        b'<node id="a" labels=":b"><data key="k">x</data></node>',
+        b'<edge source="a" target="b" label="r"/><edge/>',
+        b"</graph></graphml>",
+        b'<gexf><graph><node id="a" label="b"><attvalue for="0" value="c"/></node>',
+        b"</graph></gexf>",
+        b'<!DOCTYPE a [<!ENTITY b "c">]>',
+        b"[Term]\nid: a ! b\nis_a: c {\n",
+        b'[Typedef]\nid: r\nname: \\\nsynonym: "x" []\nrelationship: r\n',
+        b'{"nodes": [{"id": 1, "synonyms": 2, "label": ["x"]}, {"name": "b"}],',
+        b'"links": [{"source": 0, "target": {"id": "b"}, "type": []}]}',
+        b'{"type": "relationship", "start": {"id": "a"}, "end": 1, "properties": {}}\n',
+        b'{"source": null, "target": 1.5, "kind": ["x"]}\n',
+        b"Source,Target;Type\n",
+        b"a,b;Undirected\n",
         b"\xff\n",
         b"\xef\xbb\xbf",
         b"\x00",

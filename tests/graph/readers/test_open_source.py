@@ -96,7 +96,8 @@ def test_what_is_not_recognised(tmp_path):
     with pytest.raises(BadInput) as error:
         open_source(tmp_path)
     assert str(error.value) == (
-        f"{tmp_path}: no graph is recognised in this folder; it needs train.tsv or triples.tsv, "
+        f"{tmp_path}: no graph is recognised in this folder; "
+        "it needs train.tsv, triples.tsv or edges.csv, "
         "triples.parquet, or WordNet's data.noun"
     )
     for name in ("facts.doc", "facts", "facts.gz"):
@@ -105,7 +106,8 @@ def test_what_is_not_recognised(tmp_path):
             open_source(tmp_path / name)
         assert str(error.value) == (
             f"{tmp_path / name}: its format is not known by its name; "
-            "name it with --format (tsv, rdf, wikidata, wordnet, jsonl, parquet)"
+            "name it with --format (tsv, rdf, wikidata, wordnet, jsonl, parquet, "
+            "xlsx, graphml, gexf, obo, nodelink)"
         )
 
 

@@ -4,31 +4,56 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from kgraft.errors import BadInput
 from kgraft.graph.batches import Source
 from kgraft.graph.folder import MANIFEST
-from kgraft.graph.readers.stream import open_bytes, plain_suffix
-from kgraft.graph.readers.tsv import TsvSource, triple_files
+from kgraft.graph.readers.column_names import TableOptions, Undeclared
+from kgraft.graph.readers.nodelink import is_node_link
+from kgraft.graph.readers.stream import BOM, open_bytes, plain_suffix
+from kgraft.graph.readers.tsv import TsvSource, table_files, triple_files
 from kgraft.progress import Silent
 
-FORMATS = ("tsv", "rdf", "wikidata", "wordnet", "jsonl", "parquet")
 _WIKIDATA_KEYS = re.compile(rb'"type"\s*:\s*"(item|property|lexeme)"|"entities"\s*:\s*[{]')
+FORMATS = (
+    *("tsv", "rdf", "wikidata", "wordnet", "jsonl", "parquet"),
+    *("xlsx", "graphml", "gexf", "obo", "nodelink"),
+)
+_SUFFIXES = {
+    **dict.fromkeys((".tsv", ".csv", ".txt", ".edges", ".edgelist"), "tsv"),
+    **{f".{name}": name for name in ("parquet", "xlsx", "graphml", "gexf", "obo")},
+}
 _RDF_SUFFIXES = (".nt", ".nq", ".ttl", ".trig", ".rdf", ".owl", ".xml", ".jsonld")
+_START = 1 << 16  # bytes that tell what a JSON document holds
 
 __all__ = ["FORMATS", "find_format", "open_source"]
 
 
-def open_source(path: str | Path, *, format: str | None = None, lang: str = "en") -> Source:
-    """Open a file or folder to import; its format is found by itself where it is not named."""
+def open_source(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    lang: str = "en",
+    columns: Mapping[str, str] | None = None,
+    header: bool | None = None,
+    undeclared: Undeclared = "add",
+) -> Source:
+    """Open a file or folder to import; its format is found by itself where it is not named.
+
+    `columns` names the columns of a table by their role (`{"head": "person", "tail": "2"}`, by name
+    or number), `header` says whether its first row is one. Entities that triples name and no row
+    declares are added; with `undeclared="refuse"` such triples are refused.
+    """
+    options = TableOptions(columns or {}, header, undeclared)
     path = Path(path)
     if not path.exists():
         raise BadInput("no such file or folder", file=str(path), remedy="check the path")
     match format or find_format(path):
         case "tsv":
-            return TsvSource(path)
+            return TsvSource(path, options)
         case "rdf":
             from kgraft.graph.readers.rdf import RdfSource
 
@@ -44,11 +69,34 @@ def open_source(path: str | Path, *, format: str | None = None, lang: str = "en"
         case "jsonl":
             from kgraft.graph.readers.jsonl import JsonlSource
 
-            return JsonlSource(path)
+            return JsonlSource(path, options)
         case "parquet":
             from kgraft.graph.readers.tables import parquet_source
 
-            return parquet_source(path)
+            return parquet_source(path, options)
+        case name:
+            return _open_document(path, name, options)
+
+
+def _open_document(path: Path, format: str, options: TableOptions) -> Source:
+    """Open a file that holds a whole graph."""
+    match format:
+        case "xlsx":
+            from kgraft.graph.readers.excel import ExcelSource
+
+            return ExcelSource(path, options)
+        case "graphml" | "gexf":
+            from kgraft.graph.readers.graphml import XmlGraphSource
+
+            return XmlGraphSource(path, format, options)
+        case "obo":
+            from kgraft.graph.readers.obo import OboSource
+
+            return OboSource(path, options)
+        case "nodelink":
+            from kgraft.graph.readers.nodelink import NodeLinkSource
+
+            return NodeLinkSource(path, options)
     raise BadInput(f"unknown format {format!r}", remedy=f"formats are {', '.join(FORMATS)}")
 
 
@@ -59,9 +107,11 @@ def find_format(path: Path) -> str:
     suffix = plain_suffix(path)
     if suffix in _RDF_SUFFIXES:
         return "rdf"
-    if suffix in (".tsv", ".csv", ".txt"):
-        return "tsv"
+    if suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
     if suffix in (".json", ".jsonl", ".ndjson"):
+        if _looks_like_graph(path):
+            return "nodelink"
         return "wikidata" if _looks_like_wikidata(path) else "jsonl"
     remedy = f"name it with --format ({', '.join(FORMATS)})"
     raise BadInput("its format is not known by its name", file=str(path), remedy=remedy)
@@ -77,11 +127,26 @@ def _folder_format(folder: Path) -> str:
     if (folder / MANIFEST).is_file():
         remedy = f"look at it with: kgraft graph info {folder}"
         raise BadInput("this is a graph already", file=str(folder), remedy=remedy)
+    if table_files(folder):
+        return "tsv"
     raise BadInput(
         "no graph is recognised in this folder",
         file=str(folder),
-        remedy="it needs train.tsv or triples.tsv, triples.parquet, or WordNet's data.noun",
+        remedy="it needs train.tsv, triples.tsv or edges.csv, triples.parquet, "
+        "or WordNet's data.noun",
     )
+
+
+def _looks_like_graph(path: Path) -> bool:
+    """Whether a JSON file holds one graph, or an array of rows that are not Wikidata's."""
+    if plain_suffix(path) != ".json":
+        return False
+    with open_bytes(path, Silent()) as stream:
+        start = stream.read(_START).removeprefix(BOM).decode("utf-8", errors="replace")
+    array = re.match(r"\s*\[\s*\{", start) is not None and '"claims"' not in start
+    if array:
+        return re.search(r'"type"\s*:\s*"(item|property|lexeme)"', start) is None
+    return is_node_link(start)
 
 
 def _looks_like_wikidata(path: Path) -> bool:
