@@ -23,13 +23,16 @@ app.command()(example)
 Source = Annotated[
     Path,
     typer.Argument(
-        help="A file or folder: TSV, CSV, RDF, Wikidata JSON, WordNet, JSON Lines, Parquet; "
-        "files may be packed (.gz, .bz2)."
+        help="A file or folder: TSV, CSV, Excel, RDF, Wikidata JSON, WordNet, JSON Lines, Parquet, "
+        "GraphML, GEXF, OBO, node-link JSON; files may be packed (.gz, .bz2)."
     ),
 ]
 Format = Annotated[
     str | None,
-    typer.Option(help="tsv, rdf, wikidata, wordnet, jsonl or parquet; found by itself."),
+    typer.Option(
+        help="tsv, rdf, wikidata, wordnet, jsonl, parquet, xlsx, graphml, gexf, obo, nodelink or "
+        "sql; found by itself."
+    ),
 ]
 Lang = Annotated[str, typer.Option(help="Language of labels, where the source has several.")]
 SkipBad = Annotated[

@@ -20,11 +20,12 @@ from kgraft.progress import Silent
 _WIKIDATA_KEYS = re.compile(rb'"type"\s*:\s*"(item|property|lexeme)"|"entities"\s*:\s*[{]')
 FORMATS = (
     *("tsv", "rdf", "wikidata", "wordnet", "jsonl", "parquet"),
-    *("xlsx", "graphml", "gexf", "obo", "nodelink"),
+    *("xlsx", "graphml", "gexf", "obo", "nodelink", "sql"),
 )
 _SUFFIXES = {
     **dict.fromkeys((".tsv", ".csv", ".txt", ".edges", ".edgelist"), "tsv"),
     **{f".{name}": name for name in ("parquet", "xlsx", "graphml", "gexf", "obo")},
+    ".toml": "sql",
 }
 _RDF_SUFFIXES = (".nt", ".nq", ".ttl", ".trig", ".rdf", ".owl", ".xml", ".jsonld")
 _START = 1 << 16  # bytes that tell what a JSON document holds
@@ -97,6 +98,10 @@ def _open_document(path: Path, format: str, options: TableOptions) -> Source:
             from kgraft.graph.readers.nodelink import NodeLinkSource
 
             return NodeLinkSource(path, options)
+        case "sql":
+            from kgraft.graph.readers.databases import DatabaseSource
+
+            return DatabaseSource(path, options)
     raise BadInput(f"unknown format {format!r}", remedy=f"formats are {', '.join(FORMATS)}")
 
 
