@@ -21,10 +21,10 @@ app.command()(example)
 
 
 Source = Annotated[
-    Path,
+    str,
     typer.Argument(
         help="A file or folder: TSV, CSV, Excel, RDF, Wikidata JSON, WordNet, JSON Lines, Parquet, "
-        "GraphML, GEXF, OBO, node-link JSON; files may be packed (.gz, .bz2)."
+        "GraphML, GEXF, OBO, node-link JSON; files may be packed (.gz, .bz2). Or a SPARQL endpoint: https://…"
     ),
 ]
 Format = Annotated[
@@ -49,6 +49,9 @@ Header = Annotated[
 Undeclared = Annotated[
     str, typer.Option(help="Entities that only triples name: add or refuse them.")
 ]
+Query = Annotated[
+    Path | None, typer.Option(help="What to ask a SPARQL endpoint; all triples, by default.")
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a graph that is there.")]
 ExportFormat = Annotated[
     str | None,
@@ -67,6 +70,7 @@ def import_(
     columns: Columns = "",
     header: Header = None,
     undeclared: Undeclared = "add",
+    query: Query = None,
     skip_bad: SkipBad = False,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -83,6 +87,8 @@ def import_(
       kgraft graph import facts.nt.gz --out facts --skip-bad
 
       kgraft graph import edges.csv --out friends --columns head=person,tail=friend
+
+      kgraft graph import https://example.org/sparql --out some --query some.rq
     """
     from kgraft.graph import Refusals, build_graph, open_source
 
@@ -97,6 +103,7 @@ def import_(
                 columns=_column_names(columns),
                 header=header,
                 undeclared=_undeclared(undeclared),
+                query=query,
             ),
             out,
             name=name,

@@ -13,6 +13,7 @@ from kgraft.graph.batches import Source
 from kgraft.graph.folder import MANIFEST
 from kgraft.graph.readers.column_names import TableOptions, Undeclared
 from kgraft.graph.readers.nodelink import is_node_link
+from kgraft.graph.readers.sparql import SparqlSource, is_endpoint
 from kgraft.graph.readers.stream import BOM, open_bytes, plain_suffix
 from kgraft.graph.readers.tsv import TsvSource, table_files, triple_files
 from kgraft.progress import Silent
@@ -41,13 +42,20 @@ def open_source(
     columns: Mapping[str, str] | None = None,
     header: bool | None = None,
     undeclared: Undeclared = "add",
+    query: str | Path | None = None,
 ) -> Source:
     """Open a file or folder to import; its format is found by itself where it is not named.
 
     `columns` names the columns of a table by their role (`{"head": "person", "tail": "2"}`, by name
     or number), `header` says whether its first row is one. Entities that triples name and no row
-    declares are added; with `undeclared="refuse"` such triples are refused.
+    declares are added; with `undeclared="refuse"` such triples are refused. A path that begins with
+    http is a SPARQL endpoint; `query` is what it is asked, or the file that holds it.
     """
+    if is_endpoint(str(path)):
+        return SparqlSource(str(path), query, lang=lang)
+    if query is not None:
+        remedy = "name an address that begins with https://"
+        raise BadInput("only a SPARQL endpoint takes a query", file=str(path), remedy=remedy)
     options = TableOptions(columns or {}, header, undeclared)
     path = Path(path)
     if not path.exists():
