@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kgraft.errors import KgraftError
 from kgraft.graph.readers.excel import ExcelSource
+from kgraft.graph.readers.gml import GmlSource
 from kgraft.graph.readers.graphml import XmlGraphSource
 from kgraft.graph.readers.jsonl import JsonlSource
 from kgraft.graph.readers.nodelink import NodeLinkSource
@@ -32,6 +33,7 @@ SOURCES = {
     "dump.json": WikidataSource,
     "g.graphml": lambda path: XmlGraphSource(path, "graphml"),
     "g.gexf": lambda path: XmlGraphSource(path, "gexf"),
+    "g.gml": GmlSource,
     "g.obo": OboSource,
     "g.obo.gz": OboSource,
     "graph.json": NodeLinkSource,
@@ -64,6 +66,8 @@ SNIPPETS = st.sampled_from(
         b'<gexf><graph><node id="a" label="b"><attvalue for="0" value="c"/></node>',
         b"</graph></gexf>",
         b'<!DOCTYPE a [<!ENTITY b "c">]>',
+        b'graph [ directed 1 node [ id 1 label "a" graphics [ x 1 ] ]',
+        b"edge [ source 1 target 2 ] ]",
         b"[Term]\nid: a ! b\nis_a: c {\n",
         b'[Typedef]\nid: r\nname: \\\nsynonym: "x" []\nrelationship: r\n',
         b'{"nodes": [{"id": 1, "synonyms": 2, "label": ["x"]}, {"name": "b"}],',

@@ -75,6 +75,8 @@ def test_what_was_read_as_what_is_noted(read):
         ("list.txt", "a b\nb c\nc a\n"),
         ("list.edgelist", "# a comment\na b\nb c\nc a\n"),
         ("list.tsv", "# nodes: 3\n# edges: 3\n\na\tb\nb\tc\nc\ta\n"),
+        ("list.edgelist", "a b {}\nb c {}\nc a {}\n"),
+        ("list.edgelist", "a b {'weight': 3}\nb c {'weight': 1}\nc a {'weight': 2}\n"),
         ("list.csv", "a,b\nb,c\nc,a\n"),
         ("list.csv", "a, b\nb, c\nc, a\n"),
     ],

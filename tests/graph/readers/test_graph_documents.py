@@ -312,7 +312,52 @@ def test_a_parquet_file_alone(tmp_path, collect):
     assert got.triples == [("a", "related to", "b", "train")]
 
 
-@pytest.mark.parametrize("suffix", ["graphml", "gexf", "obo", "xlsx", "parquet"])
+GML = """Creator "me" # a comment
+graph [
+  directed 1
+  node [ id 0 label "Ann &#233;" graphics [ x 1.0 ] ]
+  node [
+    id 1
+    label "Bob"
+    value 7
+  ]
+  edge [ source 0 target 1 label "knows" ]
+  edge [ source 1 target 0 value 3 ]
+]
+"""
+
+
+def test_gml(read):
+    got = read("g.gml", GML)
+    assert [(e["id"], e["label"], e["value"]) for e in got.entities] == [
+        ("0", "Ann é", None),
+        ("1", "Bob", "7"),
+    ]
+    assert got.lines == [4, 5]
+    assert [triple[:3] for triple in got.triples] == [("0", "knows", "1"), ("1", "related to", "0")]
+    assert got.left_out == {"nested fields of nodes": 1, "values of 'value' of edges": 1}
+    undirected = read("g.gml", GML.replace("directed 1", "directed 0")).triples
+    assert ("1", "knows", "0", "train") in undirected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("graph [", "ends within a list"),
+        ("graph [ ] ]", "a ] too many"),
+        ("[ ]", "a list without a name"),
+        ('graph [ label "x', "a quote is never closed"),
+        ("<gml/>", "this is XML"),
+        ("a [ " * 200, "too deep"),
+        ("graph [ edge [ source 1 ] ]", "an edge without source and target"),
+    ],
+)
+def test_bad_gml_is_refused(read, text, words):
+    with pytest.raises(BadInput, match=words):
+        read("g.gml", text)
+
+
+@pytest.mark.parametrize("suffix", ["graphml", "gexf", "gml", "obo", "xlsx", "parquet"])
 def test_formats_are_known_by_their_suffixes(tmp_path, suffix):
     (tmp_path / f"g.{suffix}").touch()
     assert find_format(tmp_path / f"g.{suffix}") == suffix

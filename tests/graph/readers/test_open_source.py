@@ -107,7 +107,7 @@ def test_what_is_not_recognised(tmp_path):
         assert str(error.value) == (
             f"{tmp_path / name}: its format is not known by its name; "
             "name it with --format (tsv, rdf, wikidata, wordnet, jsonl, parquet, "
-            "xlsx, graphml, gexf, obo, nodelink, sql)"
+            "xlsx, graphml, gexf, gml, obo, nodelink, sql)"
         )
 
 

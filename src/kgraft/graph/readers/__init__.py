@@ -21,11 +21,11 @@ from kgraft.progress import Silent
 _WIKIDATA_KEYS = re.compile(rb'"type"\s*:\s*"(item|property|lexeme)"|"entities"\s*:\s*[{]')
 FORMATS = (
     *("tsv", "rdf", "wikidata", "wordnet", "jsonl", "parquet"),
-    *("xlsx", "graphml", "gexf", "obo", "nodelink", "sql"),
+    *("xlsx", "graphml", "gexf", "gml", "obo", "nodelink", "sql"),
 )
 _SUFFIXES = {
     **dict.fromkeys((".tsv", ".csv", ".txt", ".edges", ".edgelist"), "tsv"),
-    **{f".{name}": name for name in ("parquet", "xlsx", "graphml", "gexf", "obo")},
+    **{f".{name}": name for name in ("parquet", "xlsx", "graphml", "gexf", "gml", "obo")},
     ".toml": "sql",
 }
 _RDF_SUFFIXES = (".nt", ".nq", ".ttl", ".trig", ".rdf", ".owl", ".xml", ".jsonld")
@@ -98,6 +98,10 @@ def _open_document(path: Path, format: str, options: TableOptions) -> Source:
             from kgraft.graph.readers.graphml import XmlGraphSource
 
             return XmlGraphSource(path, format, options)
+        case "gml":
+            from kgraft.graph.readers.gml import GmlSource
+
+            return GmlSource(path, options)
         case "obo":
             from kgraft.graph.readers.obo import OboSource
 

@@ -153,7 +153,12 @@ def find_edges(
 def _without_header(
     names: Sequence[str], sample: Sequence[pa.Array], options: TableOptions
 ) -> tuple[EdgeColumns, bool] | None:
-    """Return the columns of rows whose first one is a triple, if it is one."""
+    """Return the columns of rows whose first one is a triple, if it is one.
+
+    NetworkX writes the attributes of an edge behind its ends, as in `a b {'weight': 3}`.
+    """
+    if options.header is None and len(names) > 2 and _starts(sample[2], "{"):
+        return (EdgeColumns(0, 1), False) if _is_data(sample[:2]) else None
     if options.header or len(names) not in (2, 3):
         return None
     if options.header is None and not _is_data(sample):
@@ -238,6 +243,10 @@ def _repeats(first: list[str], below: list[pa.Array], places: Sequence[int]) -> 
     return False
 
 
+def _starts(column: pa.Array, mark: str) -> bool:
+    return bool(pc.all(pc.fill_null(pc.starts_with(column, mark), False)).as_py())
+
+
 def _numeric(column: pa.Array) -> bool:
     return len(column) > 0 and bool(pc.all(pc.match_substring_regex(column, _NUMBER)).as_py())
 
@@ -245,7 +254,8 @@ def _numeric(column: pa.Array) -> bool:
 def _empty(columns: Sequence[pa.Array]) -> np.ndarray:
     empty = np.zeros(len(columns[0]), bool)
     for column in columns:
-        empty |= numbers(pc.fill_null(pc.equal(column, ""), True))
+        equal = pc.equal(column, "")
+        empty |= numbers(pc.fill_null(equal, True) if equal.null_count else equal)
     return empty
 
 

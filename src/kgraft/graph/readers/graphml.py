@@ -69,7 +69,7 @@ class XmlGraphSource:
         yield from rows.edges.take()
 
 
-class _Rows:
+class GraphRows:
     """The nodes and edges of a file, from its elements."""
 
     def __init__(self, path: Path, refusals: Refusals) -> None:
@@ -112,12 +112,13 @@ class _Rows:
             if name != used and value:
                 self.refusals.leave_out(f"values of {name!r} of edges")
         self.edges.add((head, relation, tail), item.line)
-        if self._both_ways(item) and head != tail:
+        if self.both_ways(item) and head != tail:
             self.edges.add((tail, relation, head), item.line)
 
-    def _both_ways(self, item: Item) -> bool:
-        """Whether an edge holds both ways."""
-        raise NotImplementedError
+    def both_ways(self, item: Item) -> bool:
+        """Whether an edge holds both ways: as it says itself, or else as the graph says."""
+        directed = item.attributes.get("directed")
+        return directed == "false" if directed else self.undirected
 
     def _refuse(self, kind: str, item: Item) -> None:
         self.refusals.refuse(
@@ -125,7 +126,7 @@ class _Rows:
         )
 
 
-class _GraphML(_Rows):
+class _GraphML(GraphRows):
     def __init__(self, path: Path, refusals: Refusals) -> None:
         super().__init__(path, refusals)
         self.keys: dict[str, str] = {}
@@ -195,12 +196,8 @@ class _GraphML(_Rows):
             if name and text and self._key.get("for") in (tag, "all"):
                 self.defaults[tag][name] = text
 
-    def _both_ways(self, item: Item) -> bool:
-        directed = item.attributes.get("directed")
-        return directed == "false" if directed else self.undirected
 
-
-class _Gexf(_Rows):
+class _Gexf(GraphRows):
     def __init__(self, path: Path, refusals: Refusals) -> None:
         super().__init__(path, refusals)
         self._class = ""
@@ -239,5 +236,5 @@ class _Gexf(_Rows):
         if name in ("node", "edge") and self.items:
             self.add(self.items.pop())
 
-    def _both_ways(self, item: Item) -> bool:
+    def both_ways(self, item: Item) -> bool:
         return item.attributes.get("type", "undirected" if self.undirected else "") in BOTH_WAYS
