@@ -467,3 +467,11 @@ def test_killed_at_random_moments(tmp_path, graph, large, overwriting):
     for number in range(6):
         versions = {new, Graph.open(graph).manifest.version}
         assert_whole_or_absent(tmp_path / "base" / str(number), versions)
+
+
+def test_a_manifest_without_notes_opens(small):
+    path = small.folder / "manifest.json"
+    stored = json.loads(path.read_text())
+    assert stored.pop("notes") == []
+    path.write_text(json.dumps(stored))
+    assert Graph.open(small.folder).manifest.notes == []

@@ -169,6 +169,7 @@ def write_folder(folder, **files):
 def test_a_folder_of_neo4j(tmp_path):
     folder = write_folder(
         tmp_path / "neo",
+        other_csv="whatever\nx\n",
         movies_csv="movieId:ID(Movie),title,year:int,:LABEL\n1,The Matrix,1999,Movie;Film\n",
         actors_csv="personId:ID(Person),name,:LABEL,:IGNORE\n1,Keanu,Actor,x\n2,Carrie,Actor,y\n",
         roles_csv=":START_ID(Person),role,:END_ID(Movie),:TYPE\n1,Neo,1,ACTED_IN\n2,Trinity,1,ACTED_IN\n",
@@ -180,7 +181,10 @@ def test_a_folder_of_neo4j(tmp_path):
     assert (matrix.label, matrix.types) == ("The Matrix", ("Movie", "Film"))
     assert graph.entities.column_names[-1] == "year"
     assert {n.entity.label for n in graph.neighbours(matrix)} == {"Keanu", "Carrie"}
-    assert manifest.left_out == {"values of the column 'role' of triples": 2}
+    assert manifest.left_out == {
+        "values of the column 'role' of triples": 2,
+        "files whose columns are not known: other.csv": 1,
+    }
 
 
 def test_a_folder_of_gephi(tmp_path, collect):

@@ -175,3 +175,18 @@ def test_any_rows_are_read_or_refused(collect, triples, entities):
     except BadInput:
         return
     assert len(got.triples) + got.refused.total() == len(triples)
+
+
+@pytest.mark.parametrize("make", [pa.table, pd.DataFrame], ids=["arrow", "pandas"])
+def test_names_of_other_programs(collect, make):
+    edges = {"Source": ["a", "b"], "Target": ["b", "a"], "Label": ["knows", None], "Weight": [1, 2]}
+    nodes = {"Id": ["a", "b"], "name": ["Ann", None], "synonyms": ["A|Annie", None], "kind": [1, 2]}
+    got = collect(TablesSource(make(edges), make(nodes), name="mine"))
+    assert [t[:3] for t in got.triples] == [("a", "knows", "b"), ("b", "related to", "a")]
+    assert (got.entities[0]["label"], got.entities[0]["aliases"]) == ("Ann", ["A", "Annie"])
+    assert [row["types"] for row in got.entities] == [["1"], ["2"]]
+    assert got.left_out == {"values of the column 'Weight' of triples": 2}
+    assert "mine: column 'name' read as label" in got.notes
+    rows = [{"from": "a", "to": "b"}, {"from": "b", "to": "c", "rel": "r"}]
+    triples = [t[:3] for t in collect(TablesSource(rows[1:])).triples]
+    assert triples == [("b", "r", "c")]

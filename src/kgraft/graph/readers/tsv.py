@@ -57,6 +57,7 @@ TRIPLE_FILES: dict[str, Split] = {
 SPLIT_FILES = ("train", "valid", "dev", "test")  # of triples, with or without a header
 ENTITY_FILES = ("entities", "nodes", "vertices")
 EDGE_FILES = ("edges", "links", "relationships")  # of triples too, where none is named so
+UNKNOWN = "unknown"
 FILE_ROLES = {
     **dict.fromkeys(ENTITY_FILES, "entities"),
     "relations": "relations",
@@ -105,8 +106,11 @@ class TsvSource:
         """Yield entities, relations, then the triples of each file."""
         spaces = self._id_spaces()
         for name, path in self.files.items():
-            file = DelimitedFile(path, refusals, progress)
             role = name.partition("/")[0]
+            if role == UNKNOWN:
+                refusals.leave_out(f"files whose columns are not known: {path.name}")
+                continue
+            file = DelimitedFile(path, refusals, progress)
             if not role and holds_entities(file, self.options):
                 role = "entities"
             yield from read_rows(file, role, self.options, spaced=len(spaces) > 1)
@@ -174,7 +178,7 @@ def table_files(folder: Path) -> dict[str, Path]:
 
 
 def _files_by_header(folder: Path) -> dict[str, Path]:
-    """Return the tables of a folder as `nodes/FILE` and `edges/FILE`, entities first."""
+    """Return the tables of a folder as `nodes/FILE`, `edges/FILE`, `unknown/FILE`, edges last."""
     roles: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         if plain_suffix(path) not in (".csv", ".tsv") or not path.is_file():
@@ -184,6 +188,8 @@ def _files_by_header(folder: Path) -> dict[str, Path]:
             roles[f"edges/{path.name}"] = path
         elif len(entity_columns(names, of="entity").keys() & {"id", "label", "types"}) > 1:
             roles[f"nodes/{path.name}"] = path
+        else:
+            roles[f"{UNKNOWN}/{path.name}"] = path
     return dict(sorted(roles.items(), key=lambda item: item[0].startswith("edges")))
 
 
