@@ -55,8 +55,6 @@ def test_files_are_known_by_their_suffix(tmp_path, name, format):
         (json.dumps({"entities": {"Q1": ITEM}}), "wikidata"),
         (json.dumps({"entities": {"Q9": {"id": "Q9", "missing": ""}}}, indent=2), "wikidata"),
         (json.dumps({"id": "a", "missing": "", "entities": 3}), "jsonl"),
-        (json.dumps([OURS], indent=2), "jsonl"),
-        (json.dumps({"graph": [OURS]}, indent=2), "jsonl"),
         (json.dumps(OURS) + "\n", "jsonl"),
         ('{"head": "a", "relation": "r", "tail": "b"}\n', "jsonl"),
         ("no JSON\n", "jsonl"),
@@ -68,6 +66,14 @@ def test_json_is_wikidata_or_ours_by_its_first_object(tmp_path, name, text, form
     path = tmp_path / name
     path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
     assert find_format(path) == format
+
+
+@pytest.mark.parametrize("content", [[OURS], {"graph": [OURS]}])
+def test_json_over_several_lines_is_one_document(tmp_path, content):
+    for name, format in [("dump.json", "nodelink"), ("dump.jsonl", "jsonl")]:
+        path = tmp_path / name
+        path.write_text(json.dumps(content, indent=2), encoding="utf-8")
+        assert find_format(path) == format
 
 
 @pytest.mark.parametrize(

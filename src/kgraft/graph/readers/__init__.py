@@ -160,9 +160,10 @@ def _looks_like_graph(path: Path) -> bool:
         return False
     with open_bytes(path, Silent()) as stream:
         start = stream.read(_START).removeprefix(BOM).decode("utf-8", errors="replace")
-    array = re.match(r"\s*\[\s*\{", start) is not None and '"claims"' not in start
-    if array:
-        return re.search(r'"type"\s*:\s*"(item|property|lexeme)"', start) is None
+    if _WIKIDATA_KEYS.search(start.encode()) or '"claims"' in start:
+        return False
+    if re.match(r"\s*\[\s*\{", start):
+        return True
     return is_node_link(start)
 
 
