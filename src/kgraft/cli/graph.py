@@ -166,9 +166,11 @@ def _paths(graph: Graph, start: Entity, end: Entity, limit: int) -> list[GraphPa
 
 def print_card(card: Card) -> None:
     """Print an entity's card."""
+    from kgraft.graph.iri_names import short_iri
+
     entity, out = card.entity, console()
     types = f"  [dim]{escape(', '.join(entity.types))}[/]" if entity.types else ""
-    out.print(f"[bold]{escape(entity.label)}[/]  [cyan]{escape(entity.id)}[/]{types}")
+    out.print(f"[bold]{escape(entity.label)}[/]  [cyan]{escape(short_iri(entity.id))}[/]{types}")
     if entity.description:
         out.print(f"  {escape(entity.description)}")
     if entity.aliases:

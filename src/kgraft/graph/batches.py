@@ -45,8 +45,10 @@ RELATION_SCHEMA = pa.schema(
         "label": pa.string(),
         "description": pa.string(),
         "aliases": pa.list_(pa.string()),
+        "types": pa.list_(pa.string()),
     }
 )
+"""Columns of a relation; a graph whose relations have no types lacks that column."""
 
 
 @dataclass(frozen=True)

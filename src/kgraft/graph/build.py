@@ -24,6 +24,7 @@ from kgraft.graph.batches import (
 )
 from kgraft.graph.columns import list_rows, lists_from_rows, numbers
 from kgraft.graph.folder import GRAPH, Manifest
+from kgraft.graph.iri_names import made_label
 from kgraft.graph.registry import Registry
 from kgraft.graph.write import Content, Provenance, write_graph
 from kgraft.progress import Progress, Silent
@@ -78,13 +79,13 @@ class _Builder:
         self.source, self.refusals = source, refusals
         self.entities = Registry(ENTITY_SCHEMA)
         self.relations = Registry(RELATION_SCHEMA)
-        self._before = 0  # entities that were there already
+        self._before = (0, 0)  # entities and relations that were there already
         self._triples: list[TripleArrays] = []
         self._waiting: list[Attributes] = []  # of subjects that may turn out to be relations
 
     def start_from(self, content: Content) -> None:
         """Begin with the numbers, rows and triples of an existing graph."""
-        self._before = len(content.entities)
+        self._before = (len(content.entities), len(content.relations))
         self.entities.start_from(content.entities)
         self.relations.start_from(content.relations)
         self._triples.append(content.triples)
@@ -150,16 +151,30 @@ class _Builder:
 
     def content(self) -> Content:
         """Return all that was read."""
-        for batch in self._waiting:
-            known = pc.is_in(batch.subject, pa.array(list(self.relations.numbers), pa.string()))
-            self._add_attributes(batch, numbers(known))
-        entities = self.entities.table()
+        self._add_waiting()
+        entities, relations = self.entities.table(), self.relations.table()
         if self.source.types_are_ids:
-            entities = _label_types(entities, self.entities.numbers, since=self._before)
+            labels = entities["label"]
+            entities = _label_types(entities, self.entities.numbers, labels, since=self._before[0])
+            relations = _label_types(
+                relations, self.entities.numbers, labels, since=self._before[1]
+            )
         if not len(entities):
             file, remedy = self.source.describe(), "is it the right file and format?"
             raise BadInput("no entity was found", file=file, remedy=remedy)
-        return Content(entities, self.relations.table(), self._joined())
+        return Content(entities, _without_empty_types(relations), self._joined())
+
+    def _add_waiting(self) -> None:
+        """Take in what is said about relations and entities; some subjects are both."""
+        relations = pa.array(list(self.relations.numbers), pa.string())
+        for batch in self._waiting:
+            known = numbers(pc.is_in(batch.subject, relations))
+            both = np.flatnonzero(known)
+            entity = self.entities.lookup(batch.subject.take(pa.array(both)), add=False)
+            self._add_attributes(batch, known)
+            self._add_attributes(
+                _rows(batch, both[entity >= 0]), np.zeros((entity >= 0).sum(), bool)
+            )
 
     def _joined(self) -> TripleArrays:
         if not self._triples:
@@ -169,25 +184,42 @@ class _Builder:
         return TripleArrays(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _label_types(entities: pa.Table, number_of: dict[str, int], *, since: int) -> pa.Table:
-    """Replace types given by id by the label of that entity, else by the end of the IRI.
+def _rows(batch: Attributes, rows: np.ndarray) -> Attributes:
+    """Return some rows of a batch."""
+    chosen = pa.array(rows)
+    subject, field, value = (c.take(chosen) for c in (batch.subject, batch.field, batch.value))
+    return Attributes(subject, field, value, batch.rank[rows], batch.of)
 
-    Entities before number `since` were there already, with their types by label.
+
+def _without_empty_types(relations: pa.Table) -> pa.Table:
+    """Return the relations without the column of types where no relation has one."""
+    if "types" in relations.column_names and not len(list_rows(relations["types"])[0]):
+        return relations.drop_columns("types")
+    return relations
+
+
+def _label_types(
+    table: pa.Table, number_of: dict[str, int], labels: pa.ChunkedArray, *, since: int
+) -> pa.Table:
+    """Replace types given by id by the label of that entity, else by one made from the id.
+
+    Rows before number `since` were there already, with their types by label.
     """
-    row, types = list_rows(entities["types"])
+    row, types = list_rows(table["types"])
     encoded = pc.dictionary_encode(types)
-    labels = entities["label"]
     names = [
-        labels[number_of[item]].as_py() if item in number_of else _local_name(item)
+        labels[number_of[item]].as_py() if item in number_of else made_label(item)
         for item in encoded.dictionary.to_pylist()
     ]
     named = pa.array(names, pa.string()).take(encoded.indices)
     named = pc.if_else(pa.array(row >= since), named, types)
-    place = entities.column_names.index("types")
-    return entities.set_column(place, "types", lists_from_rows(row, named, len(entities)))
+    keep = _first_of_each(row, named)
+    types = lists_from_rows(row[keep], named.take(pa.array(keep)), len(table))
+    return table.set_column(table.column_names.index("types"), "types", types)
 
 
-def _local_name(item: str) -> str:
-    if "://" not in item:
-        return item
-    return item.rstrip("/#").replace("#", "/").rpartition("/")[2]
+def _first_of_each(row: np.ndarray, items: pa.Array) -> np.ndarray:
+    """Return where each item of each row stands for the first time."""
+    code = numbers(pc.dictionary_encode(items).indices).astype(np.int64)
+    _, first = np.unique(row.astype(np.int64) << 32 | code, return_index=True)
+    return np.sort(first)

@@ -4,8 +4,11 @@ import gzip
 import pytest
 
 from kgraft.errors import BadInput
+from kgraft.graph.batches import Refusals
+from kgraft.graph.build import read_content
 from kgraft.graph.readers import rdf
 from kgraft.graph.readers.rdf import RdfSource
+from kgraft.progress import Silent
 
 PREFIXES = """\
 @prefix : <http://e.org/> .
@@ -248,3 +251,18 @@ def test_an_unknown_suffix_lists_the_known_ones(tmp_path, collect):
     (tmp_path / "g.n4").touch()
     with pytest.raises(BadInput, match=r"suffix \.n4; use one of \.nt \.nq"):
         collect(RdfSource(tmp_path / "g.n4"))
+
+
+def test_predicates_with_types_and_labels_are_described_as_relations_and_entities(tmp_path):
+    source = turtle(
+        tmp_path,
+        """:knows a rdf:Property , :Kind , :Kind ; rdfs:domain :Person .
+        :a :knows :b ; a :RareKind , <http://other.org/RareKind> .""",
+    )
+    content = read_content(source, Refusals(), Silent())
+    relations = {row["id"]: row for row in content.relations.to_pylist()}
+    assert relations["http://e.org/knows"]["types"] == ["property", "Kind"]
+    entities = {row["id"]: row for row in content.entities.to_pylist()}
+    assert entities["http://e.org/knows"]["types"] == ["property", "Kind"]
+    assert entities["http://e.org/a"]["types"] == ["Rare Kind"]
+    assert entities["http://e.org/a"]["label"] == "a"
