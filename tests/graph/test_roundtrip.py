@@ -69,8 +69,6 @@ TAKEN = st.builds(
             "http://www.wikidata.org/entity/statement/",
             "http://www.wikidata.org/prop/direct/",
             "https://www.wikidata.org/wiki/Special:EntityData/",
-            "https://en.wikipedia.org/wiki/",
-            "https://en.wikipedia.org/",
             "urn:kgraft:",
             "urn:kgraft:entity:",
         ]

@@ -30,6 +30,10 @@ Format = Annotated[
     typer.Option(help="tsv, rdf, wikidata, wordnet, jsonl or parquet; found by itself."),
 ]
 Lang = Annotated[str, typer.Option(help="Language of labels, where the source has several.")]
+BlankNodes = Annotated[
+    str,
+    typer.Option(help="What becomes of RDF's blank nodes without a name: fold, keep or drop."),
+]
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Leave bad lines out; they go to OUT.refused.tsv.")
 ]
@@ -46,6 +50,7 @@ def import_(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
     format: Format = None,
     lang: Lang = "en",
+    blank_nodes: BlankNodes = "fold",
     name: Annotated[str, typer.Option(help="Name of the graph; the folder's, by default.")] = "",
     licence: Annotated[str, typer.Option(help="Licence of the data, kept with it.")] = "",
     skip_bad: SkipBad = False,
@@ -62,6 +67,8 @@ def import_(
       kgraft graph import dump.json.bz2 --out wikidata-de --lang de
 
       kgraft graph import facts.nt.gz --out facts --skip-bad
+
+      kgraft graph import pizza.owl --out pizza --blank-nodes drop
     """
     from kgraft.graph import Refusals, build_graph, open_source
 
@@ -69,7 +76,7 @@ def import_(
     refusals = Refusals(skip=skip_bad, path=refused)
     with progress_bar(quiet) as progress:
         manifest = build_graph(
-            open_source(source, format=format, lang=lang),
+            open_source(source, format=format, lang=lang, blank_nodes=blank_nodes),
             out,
             name=name,
             licence=licence,
@@ -178,6 +185,8 @@ def print_card(card: Card) -> None:
         out.print(f"  [dim]also: {escape(', '.join(entity.aliases[:8]))}{more}[/]")
     for sentence in card.sentences():
         out.print(f"  • {escape(sentence)}")
+    for literal in card.literals:
+        out.print(f"  [dim]{escape(literal.words())}[/]")
     if card.facts > len(card.neighbours):
         out.print(f"  [dim]… {card.facts:,} facts in all[/]")
 

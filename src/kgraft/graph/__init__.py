@@ -8,6 +8,7 @@ from kgraft.graph.check import check_graph
 from kgraft.graph.entity import Candidate, Card, Entity, Found, Mention, Neighbour, Relation
 from kgraft.graph.folder import Manifest
 from kgraft.graph.graph import Graph
+from kgraft.graph.literals import Literal
 from kgraft.graph.paths import GraphPath, Subgraph
 from kgraft.graph.readers import FORMATS, open_source
 from kgraft.graph.readers.tables import TablesSource, from_networkx
@@ -33,6 +34,7 @@ __all__ = [
     "Graph",
     "GraphPath",
     "Hop",
+    "Literal",
     "Manifest",
     "Matches",
     "Mention",

@@ -12,20 +12,26 @@ from kgraft.errors import BadInput
 from kgraft.graph.adjacency import TripleArrays
 from kgraft.graph.batches import (
     ENTITY_SCHEMA,
+    LITERAL_TYPE,
     RELATION_SCHEMA,
     SPLITS,
     Attributes,
     Batch,
     Entities,
+    HasBlankNodes,
+    Literals,
     Refusals,
     Relations,
     Source,
     Triples,
 )
-from kgraft.graph.columns import list_rows, lists_from_rows, numbers
+from kgraft.graph.columns import flat, list_rows, lists_from_rows, numbers
 from kgraft.graph.folder import GRAPH, Manifest
 from kgraft.graph.iri_names import made_label
+from kgraft.graph.literals import LiteralTables, make_tables
 from kgraft.graph.registry import Registry
+from kgraft.graph.structure import links_as_literals, tidy
+from kgraft.graph.texts_as_literals import without_implied
 from kgraft.graph.write import Content, Provenance, write_graph
 from kgraft.progress import Progress, Silent
 from kgraft.storage import refuse_existing
@@ -81,6 +87,8 @@ class _Builder:
         self.relations = Registry(RELATION_SCHEMA)
         self._before = (0, 0)  # entities and relations that were there already
         self._triples: list[TripleArrays] = []
+        self._literals: list[Literals] = []
+        self._old_literals = LiteralTables.empty()
         self._waiting: list[Attributes] = []  # of subjects that may turn out to be relations
 
     def start_from(self, content: Content) -> None:
@@ -89,6 +97,7 @@ class _Builder:
         self.entities.start_from(content.entities)
         self.relations.start_from(content.relations)
         self._triples.append(content.triples)
+        self._old_literals = content.literals
 
     def add(self, batch: Batch) -> None:
         """Take a batch in."""
@@ -99,6 +108,8 @@ class _Builder:
                 self.relations.declare(table, origin, self.refusals)
             case Triples():
                 self._add_triples(batch)
+            case Literals():
+                self._literals.append(batch)
             case Attributes(of=None):
                 self._waiting.append(batch)
             case Attributes():
@@ -152,6 +163,7 @@ class _Builder:
     def content(self) -> Content:
         """Return all that was read."""
         self._add_waiting()
+        subjects = [self._subjects(batch.subject, batch.of) for batch in self._literals]
         entities, relations = self.entities.table(), self.relations.table()
         if self.source.types_are_ids:
             labels = entities["label"]
@@ -162,7 +174,57 @@ class _Builder:
         if not len(entities):
             file, remedy = self.source.describe(), "is it the right file and format?"
             raise BadInput("no entity was found", file=file, remedy=remedy)
-        return Content(entities, _without_empty_types(relations), self._joined())
+        relations = _without_empty_types(relations)
+        literals = self._literal_tables(subjects, entities, relations)
+        content = Content(entities, relations, self._joined(), literals)
+        if self._literals:
+            content = without_implied(content)
+        return self._tidy(content) if isinstance(self.source, HasBlankNodes) else content
+
+    def _tidy(self, content: Content) -> Content:
+        """Return the content without blank nodes and links that are no entities."""
+        assert isinstance(self.source, HasBlankNodes)
+        blank_nodes = self.source.blank_nodes
+        if blank_nodes is not None:
+            return tidy(content, self.refusals, blank_nodes=blank_nodes, since=self._before)
+        links = ~self.entities.are_declared()
+        links[: self._before[0]] = False
+        return links_as_literals(content, links) if links.any() else content
+
+    def _subjects(self, ids: pa.Array, of: str | None) -> np.ndarray:
+        """Return the number of each subject of literals: an entity's, or -1 - a relation's."""
+        if of == "relation":
+            return -1 - self.relations.lookup(ids, add=True)
+        entity = self.entities.lookup(ids, add=False)
+        relation = self.relations.lookup(ids, add=False)
+        new = (entity < 0) & (relation < 0)
+        if new.any():
+            entity[new] = self.entities.lookup(ids.filter(pa.array(new)), add=True)
+        return np.where(entity >= 0, entity, -1 - relation)
+
+    def _literal_tables(
+        self, subjects: list[np.ndarray], entities: pa.Table, relations: pa.Table
+    ) -> LiteralTables:
+        """Return all literals, those that were there before first."""
+        old = self._old_literals
+        if not self._literals:
+            return old
+        columns: list[list[pa.Array]] = [
+            [*old.keys(), flat(old.literals["value"])],
+            *([b.property, b.datatype, b.value.cast(pa.large_string())] for b in self._literals),
+        ]
+        property_, datatype, value = (
+            pa.concat_arrays(parts) for parts in zip(*columns, strict=True)
+        )
+
+        def label_of(item: str) -> str | None:
+            for registry, table in ((self.relations, relations), (self.entities, entities)):
+                if item in registry.numbers:
+                    return str(table["label"][registry.numbers[item]])
+            return None
+
+        entity = np.concatenate([old.entity, *subjects])
+        return make_tables(entity, (property_, datatype), value, label_of)
 
     def _add_waiting(self) -> None:
         """Take in what is said about relations and entities; some subjects are both."""
@@ -208,12 +270,17 @@ def _label_types(
     row, types = list_rows(table["types"])
     encoded = pc.dictionary_encode(types)
     names = [
-        labels[number_of[item]].as_py() if item in number_of else made_label(item)
+        item[len(LITERAL_TYPE) :]
+        if item.startswith(LITERAL_TYPE)
+        else labels[number_of[item]].as_py()
+        if item in number_of
+        else made_label(item)
         for item in encoded.dictionary.to_pylist()
     ]
     named = pa.array(names, pa.string()).take(encoded.indices)
     named = pc.if_else(pa.array(row >= since), named, types)
-    keep = _first_of_each(row, named)
+    given = numbers(pc.starts_with(types, LITERAL_TYPE)) | (row < since)
+    keep = np.union1d(_first_of_each(row, named), np.flatnonzero(given))
     types = lists_from_rows(row[keep], named.take(pa.array(keep)), len(table))
     return table.set_column(table.column_names.index("types"), "types", types)
 

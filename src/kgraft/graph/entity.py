@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal as OneOf
+
+from kgraft.graph.literals import Literal
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Neighbour:
 
     relation: Relation
     entity: Entity
-    direction: Literal["out", "in"]
+    direction: OneOf["out", "in"]
 
     def words(self, label: str) -> str:
         """Say the fact in words, for the asked entity's label."""
@@ -80,7 +82,7 @@ class Found:
 
     entity: Entity
     name: str
-    how: Literal["name", "prefix", "words"]
+    how: OneOf["name", "prefix", "words"]
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ class Card:
     entity: Entity
     neighbours: tuple[Neighbour, ...]  # as many as were asked for
     facts: int  # how many there are
+    literals: tuple[Literal, ...] = ()
 
     def sentences(self) -> list[str]:
         """Return the facts in words, each once."""

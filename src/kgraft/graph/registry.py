@@ -53,6 +53,10 @@ class Registry:
             self._declared_at.append(_UNDECLARED)
         return number
 
+    def are_declared(self) -> np.ndarray:
+        """Return for each number whether a row declared it."""
+        return np.array(self._declared_at, np.int64) != _UNDECLARED
+
     def _known(self, item: str) -> int:
         return self.numbers.get(item, -1)
 

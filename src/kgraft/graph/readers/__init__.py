@@ -11,26 +11,39 @@ from kgraft.graph.batches import Source
 from kgraft.graph.folder import MANIFEST
 from kgraft.graph.readers.stream import open_bytes, plain_suffix
 from kgraft.graph.readers.tsv import TsvSource, triple_files
+from kgraft.graph.structure import BLANK_NODES
 from kgraft.progress import Silent
 
 FORMATS = ("tsv", "rdf", "wikidata", "wordnet", "jsonl", "parquet")
-_RDF_SUFFIXES = (".nt", ".nq", ".ttl", ".trig", ".rdf", ".owl", ".xml", ".jsonld")
+_RDF_SUFFIXES = (
+    *(".nt", ".nq", ".ttl", ".trig", ".rdf", ".owl", ".xml", ".jsonld"),
+    *(".n3", ".ntriples", ".nquads", ".turtle", ".owx", ".zip"),
+)
 
 __all__ = ["FORMATS", "find_format", "open_source"]
 
 
-def open_source(path: str | Path, *, format: str | None = None, lang: str = "en") -> Source:
-    """Open a file or folder to import; its format is found by itself where it is not named."""
+def open_source(
+    path: str | Path, *, format: str | None = None, lang: str = "en", blank_nodes: str = "fold"
+) -> Source:
+    """Open a file or folder to import; its format is found by itself where it is not named.
+
+    `blank_nodes` is for RDF: a blank node without a name is folded into the one node that leads to
+    it, kept as an entity, or dropped.
+    """
     path = Path(path)
     if not path.exists():
         raise BadInput("no such file or folder", file=str(path), remedy="check the path")
+    if blank_nodes not in BLANK_NODES:
+        remedy = f"use one of {', '.join(BLANK_NODES)}"
+        raise BadInput(f"unknown treatment of blank nodes {blank_nodes!r}", remedy=remedy)
     match format or find_format(path):
         case "tsv":
             return TsvSource(path)
         case "rdf":
-            from kgraft.graph.readers.rdf import RdfSource
+            from kgraft.graph.readers.rdf_files import open_rdf
 
-            return RdfSource(path, lang=lang)
+            return open_rdf(path, lang=lang, blank_nodes=blank_nodes)
         case "wikidata":
             from kgraft.graph.readers.wikidata import WikidataSource
 
@@ -72,13 +85,15 @@ def _folder_format(folder: Path) -> str:
         return "parquet"
     if triple_files(folder):
         return "tsv"
+    if any(plain_suffix(file) in _RDF_SUFFIXES for file in folder.iterdir() if file.is_file()):
+        return "rdf"
     if (folder / MANIFEST).is_file():
         remedy = f"look at it with: kgraft graph info {folder}"
         raise BadInput("this is a graph already", file=str(folder), remedy=remedy)
     raise BadInput(
         "no graph is recognised in this folder",
         file=str(folder),
-        remedy="it needs train.tsv or triples.tsv, triples.parquet, or WordNet's data.noun",
+        remedy="it needs train.tsv or triples.tsv, triples.parquet, RDF, or WordNet's data.noun",
     )
 
 
