@@ -40,7 +40,9 @@ SkipBad = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a graph that is there.")]
 ExportFormat = Annotated[
     str | None,
-    typer.Option(help="tsv, parquet, ntriples, jsonl, pyg or pykeen; by OUT's suffix, else tsv."),
+    typer.Option(
+        help="tsv, parquet, ntriples, turtle, jsonl, pyg or pykeen; by OUT's suffix, else tsv."
+    ),
 ]
 
 

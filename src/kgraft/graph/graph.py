@@ -28,9 +28,11 @@ from kgraft.graph.columns import (
 from kgraft.graph.entity import Candidate, Card, Entity, Found, Mention, Neighbour, Relation
 from kgraft.graph.folder import LITERALS, MANIFEST, SINCE_0_2, Manifest, read_manifest, read_tables
 from kgraft.graph.hashing import HashIndex, hash_strings
+from kgraft.graph.iri_names import PREFIXES
 from kgraft.graph.literals import Literal, LiteralStore, LiteralTables, Value
 from kgraft.graph.paths import GraphPath, Subgraph, paths_between, subgraph
 from kgraft.graph.search import search, search_nearby
+from kgraft.graph.texts_as_literals import TEXT_FIELDS
 from kgraft.graph.variants import KEYS_VERSION
 from kgraft.graph.write import name_tables
 from kgraft.progress import Progress
@@ -293,6 +295,11 @@ class Graph:
         """Return the values of an entity's properties: numbers, dates, texts in a language, …"""
         return self._literal_store.of(self._number(entity))
 
+    def _shown_literals(self, entity: Entity) -> list[Literal]:
+        """Return the literals that are no names, descriptions or types, which a card has anyway."""
+        elsewhere = {*TEXT_FIELDS, f"{PREFIXES['rdf']}type"}
+        return [value for value in self.literals(entity) if value.property_id not in elsewhere]
+
     def find_by_value(self, property_: str, value: Value) -> list[Entity]:
         """Return the entities with this value of a property, which is given by id or label.
 
@@ -311,7 +318,7 @@ class Graph:
         rows = self._edge_rows(found.index, "both")
         chosen = choose_facts(self.adjacency, found.index, rows, limit)
         near = tuple(self._neighbours(found.index, chosen))
-        return Card(found, near, len(rows), tuple(self.literals(found)[:limit]))
+        return Card(found, near, len(rows), tuple(self._shown_literals(found)[:limit]))
 
     def subgraph(
         self, roots: Iterable[Entity | str | int], *, hops: int = 1, most: int = 100_000

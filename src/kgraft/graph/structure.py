@@ -32,6 +32,7 @@ _ON_PROPERTY = f"{OWL}onProperty"
 _FILLERS = tuple(
     f"{OWL}{name}" for name in ("someValuesFrom", "allValuesFrom", "hasValue", "onClass")
 )
+_MEMBERS = tuple(f"{OWL}{name}" for name in ("unionOf", "intersectionOf", "oneOf"))
 _PAGES = frozenset(
     [
         *(f"{FOAF}{name}" for name in ("homepage", "page", "mbox", "weblog", "phone")),
@@ -45,6 +46,7 @@ _PAGES = frozenset(
 _ADDRESS = r"^(?:mailto|tel):"
 _PAGE = r"^https?://"
 _DEEPEST = 10_000  # steps from a blank node to its owner, as in the longest list
+_NESTED = 100  # class expressions in one another
 _NAMED = 8  # kinds that are counted by name
 
 
@@ -150,10 +152,11 @@ def count_by_name(
 
 @dataclass(frozen=True)
 class _Owners:
-    """The owner of each folded node, and the relation from the owner to the outermost node."""
+    """What leads to each folded node, and the first node above it that is not folded."""
 
-    entity: np.ndarray  # (entities,) itself where it is not folded
-    relation: np.ndarray  # (entities,) -1 where it is not folded
+    entity: np.ndarray  # (entities,) itself where it is not folded, -1 in a circle
+    parent: np.ndarray  # (entities,) itself where it is not folded
+    relation: np.ndarray  # (entities,) from the parent, -1 where it is not folded
 
 
 def _folded(content: Content, blank: np.ndarray, refusals: Refusals) -> Content:
@@ -176,18 +179,46 @@ def _folded(content: Content, blank: np.ndarray, refusals: Refusals) -> Content:
 
 def _owners(facts: TripleArrays, folded: np.ndarray) -> _Owners:
     """Follow each folded node to the first node that is not, by doubling steps."""
-    owner = np.arange(len(folded))
+    parent = np.arange(len(folded))
     relation = np.full(len(folded), -1, np.int64)
     rows = np.flatnonzero(folded[facts.tail])[::-1]  # of several the first wins
-    owner[facts.tail[rows]] = facts.head[rows]
+    parent[facts.tail[rows]] = facts.head[rows]
     relation[facts.tail[rows]] = facts.relation[rows]
+    owner = _followed(parent, folded)
+    return _Owners(np.where(folded[owner], -1, owner), parent, relation)
+
+
+def _followed(parent: np.ndarray, moves: np.ndarray) -> np.ndarray:
+    """Return where each node ends that goes to its parent as long as it moves."""
+    end = np.where(moves, parent, np.arange(len(parent)))
     for _ in range(_DEEPEST.bit_length()):
-        inner = folded[owner]
+        if not moves[end].any():
+            break
+        end = end[end]
+    return end
+
+
+def _meanings(owner: _Owners, restricted: np.ndarray, ids: pa.ChunkedArray) -> np.ndarray:
+    """Return by which relation the owner of each folded node is related to what it stands for.
+
+    The cells of a list stand for what the whole list does; the fillers of a restriction, and the
+    members of a union of such, are related to the owner by the property.
+    """
+    none = np.append(np.zeros(len(ids), bool), False)  # the last for relation -1
+    rest, filler, member = none.copy(), none.copy(), none.copy()
+    rest[:-1], filler[:-1] = _is_one_of(ids, _LIST[1:]), _is_one_of(ids, _FILLERS)
+    member[:-1] = _is_one_of(ids, _MEMBERS)
+    first = _followed(owner.parent, rest[owner.relation])
+    parent, meaning = owner.parent[first], owner.relation[first]
+    through = filler[meaning] & (restricted[parent] <= -2)
+    meaning = np.where(through, restricted[parent], meaning)
+    member = member[owner.relation[first]]
+    for _ in range(_NESTED):
+        inner = member & (meaning[parent] <= -2) & (meaning != meaning[parent])
         if not inner.any():
             break
-        relation = np.where(inner, relation[owner], relation)
-        owner = owner[owner]
-    return _Owners(np.where(folded[owner], -1, owner), relation)
+        meaning = np.where(inner, meaning[parent], meaning)
+    return meaning
 
 
 def _move(
@@ -200,15 +231,17 @@ def _move(
     head = np.where(inside, owner.entity[facts.head], facts.head)
     relation = facts.relation.astype(np.int64)
     of_list = inside & _is_one_of(ids, _LIST)[facts.relation]
-    relation[of_list] = owner.relation[facts.head[of_list]]
-    restricted, lost = _restrictions(facts, ids)
+    restricted, lost = _restrictions(facts, ids, len(folded))
+    meaning = _meanings(owner, restricted, ids)
+    relation[of_list] = meaning[facts.head[of_list]]
     fillers = inside & _is_one_of(ids, _FILLERS)[facts.relation] & (restricted[facts.head] <= -2)
     relation[fillers] = restricted[facts.head[fillers]]
     relation_ids = content.relations
     if len(lost):
         relation_ids, number = _with_relations(content, lost)
-        wanted = relation <= -2
-        relation[wanted] = number[-2 - relation[wanted]]
+        relation, meaning = (
+            np.where(r <= -2, number[np.maximum(-2 - r, 0)], r) for r in (relation, meaning)
+        )
     plumbing = inside & _is_one_of(ids, (_ON_PROPERTY, f"{OWL}onClass"))[facts.relation] & ~fillers
     nil = _is_one_of(content.entities["id"], (f"{RDF}nil",))
     plumbing |= inside & nil[facts.tail]
@@ -221,18 +254,19 @@ def _move(
         facts.split[keep],
     )
     content = replace(content, relations=relation_ids, triples=moved)
-    return _moved_literals(content, folded, owner, refusals)
+    return _moved_literals(content, folded, owner, meaning, refusals)
 
 
 def _is_one_of(ids: pa.ChunkedArray, names: tuple[str, ...]) -> np.ndarray:
     return numbers(pc.is_in(ids, pa.array(names, pa.string())))
 
 
-def _restrictions(facts: TripleArrays, ids: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+def _restrictions(
+    facts: TripleArrays, ids: pa.ChunkedArray, count: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return for each entity -2 - the place of the property it restricts, and those properties."""
     rows = np.flatnonzero(_is_one_of(ids, (_ON_PROPERTY,))[facts.relation])
-    most = int(max(facts.head.max(initial=0), facts.tail.max(initial=0))) + 1
-    restricted = np.full(most, -1, np.int64)
+    restricted = np.full(count, -1, np.int64)
     properties, place = np.unique(facts.tail[rows], return_inverse=True)
     restricted[facts.head[rows]] = -2 - place
     return restricted, properties
@@ -252,7 +286,11 @@ def _with_relations(content: Content, entities: np.ndarray) -> tuple[pa.Table, n
 
 
 def _moved_literals(
-    content: Content, folded: np.ndarray, owner: _Owners, refusals: Refusals
+    content: Content,
+    folded: np.ndarray,
+    owner: _Owners,
+    meaning: np.ndarray,
+    refusals: Refusals,
 ) -> Content:
     """Give the literals of folded nodes to their owners, but those of restrictions and types."""
     literals = content.literals
@@ -273,7 +311,7 @@ def _moved_literals(
     names, datatypes = literals.keys()
     of_list = inside & first[property_]
     if of_list.any():
-        by = owner.relation[entity[of_list]]
+        by = meaning[entity[of_list]]
         items = flat(content.relations["id"].take(pa.array(by)))
         names = pc.replace_with_mask(names, pa.array(of_list), items)
     entity[inside] = owner.entity[entity[inside]]

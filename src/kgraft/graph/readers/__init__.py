@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from kgraft.progress import Silent
 FORMATS = ("tsv", "rdf", "wikidata", "wordnet", "jsonl", "parquet")
 _RDF_SUFFIXES = (
     *(".nt", ".nq", ".ttl", ".trig", ".rdf", ".owl", ".xml", ".jsonld"),
-    *(".n3", ".ntriples", ".nquads", ".turtle", ".owx", ".zip"),
+    *(".n3", ".ntriples", ".nquads", ".turtle", ".ontology", ".owx", ".zip"),
 )
 
 __all__ = ["FORMATS", "find_format", "open_source"]
@@ -72,6 +73,8 @@ def find_format(path: Path) -> str:
         return "rdf"
     if suffix in (".tsv", ".csv", ".txt"):
         return "tsv"
+    if suffix == ".json" and _looks_like_json_ld(path):
+        return "rdf"
     if suffix in (".json", ".jsonl", ".ndjson"):
         return "wikidata" if _looks_like_wikidata(path) else "jsonl"
     remedy = f"name it with --format ({', '.join(FORMATS)})"
@@ -95,6 +98,12 @@ def _folder_format(folder: Path) -> str:
         file=str(folder),
         remedy="it needs train.tsv or triples.tsv, triples.parquet, RDF, or WordNet's data.noun",
     )
+
+
+def _looks_like_json_ld(path: Path) -> bool:
+    """Whether one of JSON-LD's keywords stands near the beginning of a file."""
+    with open_bytes(path, Silent()) as stream:
+        return re.search(rb'"@(?:context|graph|id)"\s*:', stream.peek(1 << 12)) is not None
 
 
 def _looks_like_wikidata(path: Path) -> bool:

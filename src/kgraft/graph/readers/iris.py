@@ -47,7 +47,7 @@ _NAME = re.compile(r"urn:kgraft:(?:entity|relation|type|column):(.+)", re.DOTALL
 _LETTER = r"[A-Za-z0-9\-._~!$&'()*+,;=:@/\u00A0-\uD7FF\uF900-\uFDCF\uFDF0-\uFFEF]|%[0-9A-Fa-f]{2}"
 _ABSOLUTE = re.compile(
     r"[A-Za-z][A-Za-z0-9+.\-]*:"  # scheme
-    rf"(?://[A-Za-z0-9.\-]+(?::[0-9]{{1,5}})?(?=[/?#]|$)|(?!//))"  # host and port
+    rf"(?://[A-Za-z0-9.\-]*(?::[0-9]{{1,5}})?(?=[/?#]|$)|(?!//))"  # host and port
     rf"(?:{_LETTER})*(?:\?(?:{_LETTER}|\?)*)?(?:\#(?:{_LETTER}|\?)*)?"  # path, query, fragment
 )
 _SAFE = r"^[A-Za-z0-9_.~-]+$"  # what percent-encoding leaves as it is

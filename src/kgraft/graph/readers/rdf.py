@@ -33,6 +33,8 @@ SYNTAXES = {
     ".owl": "RDF_XML",
     ".xml": "RDF_XML",
     ".jsonld": "JSON_LD",
+    ".json": "JSON_LD",
+    ".ontology": "TURTLE",
     ".n3": "N3",
     ".ntriples": "N_TRIPLES",
     ".nquads": "N_QUADS",
@@ -42,6 +44,7 @@ SYNTAXES = {
 LINE_BASED = ("N_TRIPLES", "N_QUADS")
 BEGINNING = 1 << 12  # bytes in which the first element of XML is looked for
 BLOCK = 1 << 22  # bytes parsed in one go
+_FUNCTIONAL = re.compile(r"\s*(?:Prefix|Ontology)\s*\(")
 _ROOT = re.compile(r"<([A-Za-z_][\w.:-]*)[^>]*>")
 _DECLARED = re.compile(rb"^# (entity|relation) <?([^>\n]+)>?$", re.MULTILINE)
 MARK = f"<{GRAPH}> <{FORMAT}> ".encode()
@@ -153,6 +156,9 @@ def _refuse_other_xml(begins: bytes, path: Path) -> None:
         "utf-16" if begins[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "ignore"
     )
     root = _ROOT.search(re.sub(r"(?s)<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", "", text))
+    if _FUNCTIONAL.match(text):
+        remedy = "convert it to RDF/XML or Turtle, as Protégé and ROBOT do"
+        raise BadInput("this is OWL's functional syntax, no RDF", file=str(path), remedy=remedy)
     if root is None:
         return
     name = root.group(1).rpartition(":")[2]

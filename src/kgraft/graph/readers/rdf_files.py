@@ -16,6 +16,7 @@ from kgraft.graph.readers.stream import plain_suffix
 from kgraft.graph.structure import BlankNodes
 from kgraft.progress import Progress
 
+_IN_FOLDERS = SYNTAXES.keys() - {".json", ".xml"}  # whose names tell that they are RDF
 MOST_BYTES = 1 << 36  # that the files of an archive may have when unpacked
 
 
@@ -58,7 +59,7 @@ class RdfFiles:
         self, files: list[Path], refusals: Refusals, progress: Progress
     ) -> Iterator[Batch]:
         if not files:
-            remedy = f"RDF files end in {' '.join(SYNTAXES)}"
+            remedy = f"RDF files end in {' '.join(sorted(_IN_FOLDERS))}"
             raise BadInput("no RDF file is in it", file=str(self.path), remedy=remedy)
         for number, file in enumerate(files):
             source = RdfSource(file, lang=self.lang)
@@ -74,7 +75,11 @@ class RdfFiles:
 
 def _rdf_files(folder: Path) -> list[Path]:
     files = (file for file in folder.rglob("*") if file.is_file())
-    return sorted(file for file in files if plain_suffix(file) in SYNTAXES)
+    return sorted(file for file in files if plain_suffix(file) in _IN_FOLDERS)
+
+
+def _is_rdf(name: str) -> bool:
+    return plain_suffix(Path(name)) in _IN_FOLDERS
 
 
 def _unpacked(archive: Path, folder: Path) -> list[Path]:
@@ -82,7 +87,9 @@ def _unpacked(archive: Path, folder: Path) -> list[Path]:
     files = []
     try:
         with zipfile.ZipFile(archive) as packed:
-            members = [m for m in packed.infolist() if plain_suffix(Path(m.filename)) in SYNTAXES]
+            members = [
+                m for m in packed.infolist() if plain_suffix(Path(m.filename)) in _IN_FOLDERS
+            ]
             if sum(member.file_size for member in members) > MOST_BYTES:
                 reason = f"it unpacks to more than {MOST_BYTES >> 30} GiB"
                 raise BadInput(reason, file=str(archive), remedy="unpack it, and import the files")

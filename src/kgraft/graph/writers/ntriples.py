@@ -114,13 +114,14 @@ def _iris(ids: pa.ChunkedArray, kind: Named, own: set[str], short: bool) -> pa.A
     if short:
         ids = pc.replace_substring_regex(ids, *_WIKIDATA[kind])
     blocks = [_strings(ids.slice(start, ROWS)) for start in range(0, len(ids), ROWS)]
-    wide = [_node(_written(block, kind, own)).cast(pa.large_string()) for block in blocks]
+    wide = [_node(_written(block, kind, own, short)).cast(pa.large_string()) for block in blocks]
     return pa.concat_arrays(wide) if wide else pa.array([], pa.large_string())
 
 
-def _written(ids: pa.Array, kind: Named, own: set[str]) -> pa.Array:
-    """Return ids as IRIs; Wikidata's, made by `_iris`, are there already."""
-    return pc.if_else(pc.match_substring_regex(ids, WIKIDATA_ID), ids, iris_of(ids, kind, own=own))
+def _written(ids: pa.Array, kind: Named, own: set[str], short: bool) -> pa.Array:
+    """Return ids as IRIs; Wikidata's, made from short ids, are there already."""
+    iris = iris_of(ids, kind, own=own)
+    return pc.if_else(pc.match_substring_regex(ids, WIKIDATA_ID), ids, iris) if short else iris
 
 
 def _has_short_ids(graph: Graph) -> bool:
