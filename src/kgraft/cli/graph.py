@@ -263,11 +263,15 @@ def export(
     from kgraft.graph import Graph, export_graph
 
     with progress_bar(quiet) as progress:
-        written = export_graph(Graph.open(graph), out, format=format, progress=progress)
+        opened = Graph.open(graph)
+        written = export_graph(opened, out, format=format, progress=progress)
     if as_json:
         print_json({"out": str(out), "format": written})
         return
     console().print(f"[green]{escape(str(out))}[/]: written as {written}")
+    if opened.manifest.literals and written not in ("ntriples", "turtle"):
+        count = f"{opened.manifest.literals:,} values of properties"
+        console().print(f"  left out: {count}; ntriples and turtle hold them")
 
 
 @app.command()

@@ -57,9 +57,6 @@ class Registry:
         """Return for each number whether a row declared it."""
         return np.array(self._declared_at, np.int64) != _UNDECLARED
 
-    def _known(self, item: str) -> int:
-        return self.numbers.get(item, -1)
-
     def declare(self, table: pa.Table, origin: Origin, refusals: Refusals) -> None:
         """Take rows that declare ids; one without an id, or with an id declared before, is bad."""
         table = _with_lists(table, self.schema, origin)
@@ -95,8 +92,13 @@ class Registry:
     def lookup(self, ids: pa.Array, *, add: bool) -> np.ndarray:
         """Return the number of every id, -1 for an unknown one; `add` numbers it instead."""
         encoded = pc.dictionary_encode(ids)
-        find = self.number if add else self._known
-        found = [find(item) for item in encoded.dictionary.to_pylist()]
+        items, known = encoded.dictionary.to_pylist(), self.numbers
+        if add:
+            found = [known.setdefault(item, len(known)) for item in items]
+            new = len(known) - len(self._declared_at)
+            self._declared_at.extend(array("q", [_UNDECLARED]) * new)
+        else:
+            found = [known.get(item, -1) for item in items]
         return np.array(found, np.int64)[numbers(encoded.indices)]
 
     def table(self) -> pa.Table:
