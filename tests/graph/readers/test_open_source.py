@@ -89,7 +89,7 @@ def test_what_is_not_recognised(tmp_path):
         open_source(tmp_path)
     assert str(error.value) == (
         f"{tmp_path}: no graph is recognised in this folder; it needs train.tsv or triples.tsv, "
-        "triples.parquet, or WordNet's data.noun"
+        "triples.parquet, RDF, or WordNet's data.noun"
     )
     for name in ("facts.doc", "facts", "facts.gz"):
         (tmp_path / name).touch()
