@@ -95,6 +95,9 @@ def _shared(entities: pa.Table, relations: pa.Table) -> tuple[set[str], set[str]
     both = set(entities["id"].filter(pc.is_in(entities["id"], ids)).to_pylist())
     if not both:
         return set(), set()
+    extras = {*entities.column_names, *relations.column_names} - {"id", *FIRST}
+    if extras:  # columns of one table must not turn up in the other
+        return set(), both
     names = pa.array(sorted(both), pa.string())
     described = [
         {row["id"]: row for row in table.filter(pc.is_in(table["id"], names)).to_pylist()}
