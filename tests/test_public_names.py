@@ -25,6 +25,7 @@ NAMES = {
         "Graph",
         "GraphPath",
         "Hop",
+        "Literal",
         "Manifest",
         "Matches",
         "Mention",

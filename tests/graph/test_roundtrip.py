@@ -69,8 +69,6 @@ TAKEN = st.builds(
             "http://www.wikidata.org/entity/statement/",
             "http://www.wikidata.org/prop/direct/",
             "https://www.wikidata.org/wiki/Special:EntityData/",
-            "https://en.wikipedia.org/wiki/",
-            "https://en.wikipedia.org/",
             "urn:kgraft:",
             "urn:kgraft:entity:",
         ]
@@ -200,6 +198,8 @@ def test_ids_that_mean_something_in_rdf_come_back_as_ids(content):
         assert again.entities.to_pylist() == graph.entities.to_pylist()
         assert again.manifest.version == graph.manifest.version
         assert not again.manifest.left_out
+        if not len(graph.triples):
+            return  # without the comments such a file may say nothing
         rest = Path(made, "g.nt").read_text("utf-8").partition("\n")[2]
         Path(made, "unmarked.nt").write_text(rest, "utf-8", newline="")
         unmarked = build(open_source(Path(made, "unmarked.nt")), Path(made, "unmarked"))

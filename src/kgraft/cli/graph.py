@@ -36,6 +36,10 @@ Format = Annotated[
     ),
 ]
 Lang = Annotated[str, typer.Option(help="Language of labels, where the source has several.")]
+BlankNodes = Annotated[
+    str,
+    typer.Option(help="What becomes of RDF's blank nodes without a name: fold, keep or drop."),
+]
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Leave bad lines out; they go to OUT.refused.tsv.")
 ]
@@ -56,7 +60,9 @@ Query = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a graph that is there.")]
 ExportFormat = Annotated[
     str | None,
-    typer.Option(help="tsv, parquet, ntriples, jsonl, pyg or pykeen; by OUT's suffix, else tsv."),
+    typer.Option(
+        help="tsv, parquet, ntriples, turtle, jsonl, pyg or pykeen; by OUT's suffix, else tsv."
+    ),
 ]
 
 
@@ -66,6 +72,7 @@ def import_(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
     format: Format = None,
     lang: Lang = "en",
+    blank_nodes: BlankNodes = "fold",
     name: Annotated[str, typer.Option(help="Name of the graph; the folder's, by default.")] = "",
     licence: Annotated[str, typer.Option(help="Licence of the data, kept with it.")] = "",
     columns: Columns = "",
@@ -89,6 +96,8 @@ def import_(
 
       kgraft graph import edges.csv --out friends --columns head=person,tail=friend
 
+      kgraft graph import pizza.owl --out pizza --blank-nodes drop
+
       kgraft graph import https://example.org/sparql --out some --query some.rq
     """
     from kgraft.graph import Refusals, build_graph, open_source
@@ -101,6 +110,7 @@ def import_(
                 source,
                 format=format,
                 lang=lang,
+                blank_nodes=blank_nodes,
                 columns=_column_names(columns),
                 header=header,
                 undeclared=_undeclared(undeclared),
@@ -225,9 +235,11 @@ def _paths(graph: Graph, start: Entity, end: Entity, limit: int) -> list[GraphPa
 
 def print_card(card: Card) -> None:
     """Print an entity's card."""
+    from kgraft.graph.iri_names import short_iri
+
     entity, out = card.entity, console()
     types = f"  [dim]{escape(', '.join(entity.types))}[/]" if entity.types else ""
-    out.print(f"[bold]{escape(entity.label)}[/]  [cyan]{escape(entity.id)}[/]{types}")
+    out.print(f"[bold]{escape(entity.label)}[/]  [cyan]{escape(short_iri(entity.id))}[/]{types}")
     if entity.description:
         out.print(f"  {escape(entity.description)}")
     if entity.aliases:
@@ -235,6 +247,8 @@ def print_card(card: Card) -> None:
         out.print(f"  [dim]also: {escape(', '.join(entity.aliases[:8]))}{more}[/]")
     for sentence in card.sentences():
         out.print(f"  • {escape(sentence)}")
+    for literal in card.literals:
+        out.print(f"  [dim]{escape(literal.words())}[/]")
     if card.facts > len(card.neighbours):
         out.print(f"  [dim]… {card.facts:,} facts in all[/]")
 
@@ -308,11 +322,15 @@ def export(
     from kgraft.graph import Graph, export_graph
 
     with progress_bar(quiet) as progress:
-        written = export_graph(Graph.open(graph), out, format=format, progress=progress)
+        opened = Graph.open(graph)
+        written = export_graph(opened, out, format=format, progress=progress)
     if as_json:
         print_json({"out": str(out), "format": written})
         return
     console().print(f"[green]{escape(str(out))}[/]: written as {written}")
+    if opened.manifest.literals and written not in ("ntriples", "turtle"):
+        count = f"{opened.manifest.literals:,} values of properties"
+        console().print(f"  left out: {count}; ntriples and turtle hold them")
 
 
 @app.command()

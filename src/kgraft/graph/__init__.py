@@ -17,6 +17,7 @@ from kgraft.graph.entity import (
 )
 from kgraft.graph.folder import Manifest
 from kgraft.graph.graph import Graph
+from kgraft.graph.literals import Literal
 from kgraft.graph.paths import Subgraph
 from kgraft.graph.readers import FORMATS, open_source
 from kgraft.graph.readers.tables import TablesSource, from_networkx
@@ -42,6 +43,7 @@ __all__ = [
     "Graph",
     "GraphPath",
     "Hop",
+    "Literal",
     "Manifest",
     "Matches",
     "Mention",

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Literal, Protocol
+from typing import IO, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,8 @@ ROWS = 1 << 16  # rows a reader gathers into one batch
 Split = Literal["train", "valid", "test"]
 SPLITS: tuple[Split, ...] = ("train", "valid", "test")
 PARTS = ("head", "relation", "tail")  # of a triple
+
+LITERAL_TYPE = "\0"  # begins a type given by name in a source whose types are ids
 
 ENTITY_SCHEMA = pa.schema(
     {
@@ -45,8 +47,10 @@ RELATION_SCHEMA = pa.schema(
         "label": pa.string(),
         "description": pa.string(),
         "aliases": pa.list_(pa.string()),
+        "types": pa.list_(pa.string()),
     }
 )
+"""Columns of a relation; a graph whose relations have no types lacks that column."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,23 @@ class Attributes:
     of: Literal["entity", "relation"] | None = None
 
 
-Batch = Entities | Relations | Triples | Attributes
+@dataclass(frozen=True)
+class Literals:
+    """Values of properties by the ids of their subjects, which need not be declared.
+
+    `datatype` is the IRI of the value's datatype; `@` and a language tag for a text in a language;
+    `@id` for a link that is no entity; or empty for a plain string. Names and descriptions that
+    are given as attributes too are kept here where their property or language would be lost.
+    """
+
+    subject: pa.Array
+    property: pa.Array
+    datatype: pa.Array
+    value: pa.Array
+    of: Literal["relation"] | None = None  # None means an entity where the subject is one
+
+
+Batch = Entities | Relations | Triples | Attributes | Literals
 
 
 @dataclass
@@ -174,6 +194,14 @@ class Refusals:
                 self._beside.replace(self.path)
             else:
                 self._beside.unlink()
+
+
+@runtime_checkable
+class HasBlankNodes(Protocol):
+    """A source whose nodes may be structure or links instead of entities; see `structure.tidy`."""
+
+    blank_nodes: Literal["fold", "keep", "drop"] | None
+    """What becomes of blank nodes; None leaves all nodes as they are."""
 
 
 class Source(Protocol):

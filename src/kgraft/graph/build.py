@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,19 +13,26 @@ from kgraft.errors import BadInput
 from kgraft.graph.adjacency import TripleArrays
 from kgraft.graph.batches import (
     ENTITY_SCHEMA,
+    LITERAL_TYPE,
     RELATION_SCHEMA,
     SPLITS,
     Attributes,
     Batch,
     Entities,
+    HasBlankNodes,
+    Literals,
     Refusals,
     Relations,
     Source,
     Triples,
 )
-from kgraft.graph.columns import list_rows, lists_from_rows, numbers
+from kgraft.graph.columns import flat, list_rows, lists_from_rows, numbers
 from kgraft.graph.folder import GRAPH, Manifest
+from kgraft.graph.iri_names import made_label
+from kgraft.graph.literals import LiteralTables, make_tables
 from kgraft.graph.registry import Registry
+from kgraft.graph.structure import links_as_literals, tidy
+from kgraft.graph.texts_as_literals import without_implied
 from kgraft.graph.write import Content, Provenance, write_graph
 from kgraft.progress import Progress, Silent
 from kgraft.storage import refuse_existing
@@ -79,16 +87,19 @@ class _Builder:
         self.source, self.refusals = source, refusals
         self.entities = Registry(ENTITY_SCHEMA)
         self.relations = Registry(RELATION_SCHEMA)
-        self._before = 0, 0  # entities and relations that were there already
+        self._before = (0, 0)  # entities and relations that were there already
         self._triples: list[TripleArrays] = []
+        self._literals: list[Literals] = []
+        self._old_literals = LiteralTables.empty()
         self._waiting: list[Attributes] = []  # of subjects that may turn out to be relations
 
     def start_from(self, content: Content) -> None:
         """Begin with the numbers, rows and triples of an existing graph."""
-        self._before = len(content.entities), len(content.relations)
+        self._before = (len(content.entities), len(content.relations))
         self.entities.start_from(content.entities)
         self.relations.start_from(content.relations)
         self._triples.append(content.triples)
+        self._old_literals = content.literals
 
     def add(self, batch: Batch) -> None:
         """Take a batch in."""
@@ -99,7 +110,10 @@ class _Builder:
                 self.relations.declare(table, origin, self.refusals)
             case Triples():
                 self._add_triples(batch)
+            case Literals():
+                self._literals.append(batch)
             case Attributes(of=None):
+                self.entities.attributes.reserve(batch.field)  # columns in the order of arrival
                 self._waiting.append(batch)
             case Attributes():
                 self._add_attributes(batch, np.full(len(batch.rank), batch.of == "relation"))
@@ -151,18 +165,93 @@ class _Builder:
 
     def content(self) -> Content:
         """Return all that was read."""
-        for batch in self._waiting:
-            known = pc.is_in(batch.subject, pa.array(list(self.relations.numbers), pa.string()))
-            self._add_attributes(batch, numbers(known))
+        self._add_waiting()
         self._note_undeclared()
-        entities = self.entities.table()
+        subjects = [self._subjects(batch.subject, batch.of) for batch in self._literals]
+        entities, relations = self.entities.table(), self.relations.table()
         if self.source.types_are_ids:
-            labels = getattr(self.source, "labels", {})
-            entities = _label_types(entities, self.entities.numbers, labels, since=self._before[0])
+            label_of = self._type_labels(entities["label"])
+            entities = _label_types(entities, label_of, since=self._before[0])
+            relations = _label_types(relations, label_of, since=self._before[1])
         if not len(entities):
             file, remedy = self.source.describe(), "is it the right file and format?"
             raise BadInput("no entity was found", file=file, remedy=remedy)
-        return Content(entities, self.relations.table(), self._joined())
+        relations = _without_empty_types(relations)
+        literals = self._literal_tables(subjects, entities, relations)
+        content = Content(entities, relations, self._joined(), literals)
+        if self._literals:
+            content = without_implied(content)
+        return self._tidy(content) if isinstance(self.source, HasBlankNodes) else content
+
+    def _type_labels(self, labels: pa.ChunkedArray) -> Callable[[str], str]:
+        """Return what labels a type: its entity's label, a common one, or one made from the id."""
+        index_of, common = self.entities.numbers, getattr(self.source, "labels", {})
+
+        def label_of(item: str) -> str:
+            if item.startswith(LITERAL_TYPE):
+                return item.removeprefix(LITERAL_TYPE)
+            if item in index_of:
+                return str(labels[index_of[item]])
+            return common.get(item) or made_label(item)
+
+        return label_of
+
+    def _tidy(self, content: Content) -> Content:
+        """Return the content without blank nodes and links that are no entities."""
+        assert isinstance(self.source, HasBlankNodes)
+        blank_nodes = self.source.blank_nodes
+        if blank_nodes is not None:
+            return tidy(content, self.refusals, blank_nodes=blank_nodes, since=self._before)
+        links = ~self.entities.are_declared()
+        links[: self._before[0]] = False
+        return links_as_literals(content, links) if links.any() else content
+
+    def _subjects(self, ids: pa.Array, of: str | None) -> np.ndarray:
+        """Return the number of each subject of literals: an entity's, or -1 - a relation's."""
+        if of == "relation":
+            return -1 - self.relations.lookup(ids, add=True)
+        entity = self.entities.lookup(ids, add=False)
+        relation = self.relations.lookup(ids, add=False)
+        new = (entity < 0) & (relation < 0)
+        if new.any():
+            entity[new] = self.entities.lookup(ids.filter(pa.array(new)), add=True)
+        return np.where(entity >= 0, entity, -1 - relation)
+
+    def _literal_tables(
+        self, subjects: list[np.ndarray], entities: pa.Table, relations: pa.Table
+    ) -> LiteralTables:
+        """Return all literals, those that were there before first."""
+        old = self._old_literals
+        if not self._literals:
+            return old
+        columns: list[list[pa.Array]] = [
+            [*old.keys(), flat(old.literals["value"])],
+            *([b.property, b.datatype, b.value.cast(pa.large_string())] for b in self._literals),
+        ]
+        property_, datatype, value = (
+            pa.concat_arrays(parts) for parts in zip(*columns, strict=True)
+        )
+
+        def label_of(item: str) -> str | None:
+            for registry, table in ((self.relations, relations), (self.entities, entities)):
+                if item in registry.numbers:
+                    return str(table["label"][registry.numbers[item]])
+            return None
+
+        entity = np.concatenate([old.entity, *subjects])
+        return make_tables(entity, (property_, datatype), value, label_of)
+
+    def _add_waiting(self) -> None:
+        """Take in what is said about relations and entities; some subjects are both."""
+        relations = pa.array(list(self.relations.numbers), pa.string())
+        for batch in self._waiting:
+            known = numbers(pc.is_in(batch.subject, relations))
+            both = np.flatnonzero(known)
+            entity = self.entities.lookup(batch.subject.take(pa.array(both)), add=False)
+            self._add_attributes(batch, known)
+            self._add_attributes(
+                _rows(batch, both[entity >= 0]), np.zeros((entity >= 0).sum(), bool)
+            )
 
     def _note_undeclared(self) -> None:
         """Say how many entities and relations only triples name, where others are declared."""
@@ -184,29 +273,38 @@ class _Builder:
         return TripleArrays(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _label_types(
-    entities: pa.Table, number_of: dict[str, int], known: dict[str, str], *, since: int
-) -> pa.Table:
-    """Replace types given by id by the label of that entity, a known one, or the end of the IRI.
+def _rows(batch: Attributes, rows: np.ndarray) -> Attributes:
+    """Return some rows of a batch."""
+    chosen = pa.array(rows)
+    subject, field, value = (c.take(chosen) for c in (batch.subject, batch.field, batch.value))
+    return Attributes(subject, field, value, batch.rank[rows], batch.of)
 
-    Entities before number `since` were there already, with their types by label.
+
+def _without_empty_types(relations: pa.Table) -> pa.Table:
+    """Return the relations without the column of types where no relation has one."""
+    if "types" in relations.column_names and not len(list_rows(relations["types"])[0]):
+        return relations.drop_columns("types")
+    return relations
+
+
+def _label_types(table: pa.Table, label_of: Callable[[str], str], *, since: int) -> pa.Table:
+    """Replace types given by id by their labels, each once per row.
+
+    Rows before number `since` were there already, with their types by label.
     """
-    row, types = list_rows(entities["types"])
+    row, types = list_rows(table["types"])
     encoded = pc.dictionary_encode(types)
-    labels = entities["label"]
-    names = [
-        labels[number_of[item]].as_py()
-        if item in number_of
-        else known.get(item) or _local_name(item)
-        for item in encoded.dictionary.to_pylist()
-    ]
+    names = [label_of(item) for item in encoded.dictionary.to_pylist()]
     named = pa.array(names, pa.string()).take(encoded.indices)
     named = pc.if_else(pa.array(row >= since), named, types)
-    place = entities.column_names.index("types")
-    return entities.set_column(place, "types", lists_from_rows(row, named, len(entities)))
+    given = numbers(pc.starts_with(types, LITERAL_TYPE)) | (row < since)
+    keep = np.union1d(_first_of_each(row, named), np.flatnonzero(given))
+    types = lists_from_rows(row[keep], named.take(pa.array(keep)), len(table))
+    return table.set_column(table.column_names.index("types"), "types", types)
 
 
-def _local_name(item: str) -> str:
-    if "://" not in item:
-        return item
-    return item.rstrip("/#").replace("#", "/").rpartition("/")[2]
+def _first_of_each(row: np.ndarray, items: pa.Array) -> np.ndarray:
+    """Return where each item of each row stands for the first time."""
+    code = numbers(pc.dictionary_encode(items).indices).astype(np.int64)
+    _, first = np.unique(row.astype(np.int64) << 32 | code, return_index=True)
+    return np.sort(first)

@@ -27,7 +27,7 @@ def extend(
     already replaces the columns it gives. A triple that is there already is kept once.
     """
     graph, progress = graph.whole(), progress or Silent()
-    old = Content(graph.entities, graph.relations, graph.triples)
+    old = Content(graph.entities, graph.relations, graph.triples, graph.literal_tables)
     refusals = Refusals()
     content = read_content(source, refusals, progress, onto=old)
     what = f"extended by {source.describe()}"
@@ -64,7 +64,13 @@ def without(
         kept.split,
     )
     content = Content(
-        graph.entities.take(entity_rows), graph.relations.take(relation_rows), renumbered
+        graph.entities.take(entity_rows),
+        graph.relations.take(relation_rows),
+        renumbered,
+        graph.literal_tables.renumbered(
+            np.where(np.isin(np.arange(len(entity_number)), gone_entities), -1, entity_number),
+            np.where(np.isin(np.arange(len(relation_number)), gone_relations), -1, relation_number),
+        ),
     )
     return _write(graph, content, target, "with parts removed", progress or Silent())
 

@@ -34,7 +34,7 @@ def check_graph(name: str | Path, progress: Progress | None = None) -> list[str]
         graph = Graph.open(folder)
     except BadGraph as error:
         return [str(error)]
-    checks = (_counts, _triples, _adjacency, _ids, _aliases)
+    checks = (_counts, _triples, _literals, _adjacency, _ids, _aliases)
     progress.start("tables", len(checks))
     for check in checks:
         problems += _guarded(check, graph)
@@ -79,6 +79,22 @@ def _triples(graph: Graph) -> Iterator[str]:
     order = np.lexsort((triples.split, triples.tail, triples.relation, triples.head))
     if (order != np.arange(len(order))).any():
         yield "triples: not in order"
+
+
+def _literals(graph: Graph) -> Iterator[str]:
+    tables = graph.literal_tables
+    if len(tables) != graph.manifest.literals:
+        yield f"literals: {len(tables)} rows, the manifest says {graph.manifest.literals}"
+    entity = tables.entity
+    least, most = -len(graph.relations), len(graph.entities)
+    if len(entity) and (entity.min() < least or entity.max() >= most):
+        yield "literals: a row names an entity that is not there"
+    if (np.diff(entity) < 0).any():
+        yield "literals: not in order"
+    for name, table in (("property", tables.properties), ("datatype", tables.datatypes)):
+        column = numbers(tables.literals[name])
+        if len(column) and (column.min() < 0 or column.max() >= len(table)):
+            yield f"literals: a {name} names a row that is not there"
 
 
 def _adjacency(graph: Graph) -> Iterator[str]:

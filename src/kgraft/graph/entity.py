@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal as OneOf
 
+from kgraft.graph.literals import Literal
 from kgraft.notebook import html_block
 
 
@@ -88,7 +89,7 @@ class Neighbour:
 
     relation: Relation
     entity: Entity
-    direction: Literal["out", "in"]
+    direction: OneOf["out", "in"]
 
     def words(self, label: str) -> str:
         """Say the fact in words, for the asked entity's label."""
@@ -102,7 +103,7 @@ class Found:
 
     entity: Entity
     name: str
-    how: Literal["name", "prefix", "words"]
+    how: OneOf["name", "prefix", "words"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,6 +113,7 @@ class Card:
     entity: Entity
     neighbours: tuple[Neighbour, ...]  # as many as were asked for
     facts: int  # how many there are
+    literals: tuple[Literal, ...] = ()
 
     def sentences(self) -> list[str]:
         """Return the facts in words, each once."""

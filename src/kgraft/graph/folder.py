@@ -32,6 +32,7 @@ TABLES = (
 )
 # Tables that older graphs lack: made when they are used.
 SINCE_0_2 = ("name_forms", "variants", "rewordings", "reduced")
+LITERALS = ("literals", "properties", "datatypes")  # in graphs that have values of properties
 _ROWS = 1 << 18  # rows of an Arrow batch
 
 
@@ -52,6 +53,7 @@ class Manifest:
     alias_seed: int = 0
     keys_version: int = 1  # of the keys of names, see `variants.KEYS_VERSION`
     id_seed: int = 0
+    literals: int = 0  # values of properties
     left_out: dict[str, int] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # how columns were read, what was added
@@ -96,13 +98,14 @@ def read_table(folder: Path, name: str) -> pa.Table:
 
 def read_tables(folder: Path) -> dict[str, pa.Table]:
     """Map all tables of a graph; what is mapped stays, even if the folder is replaced later."""
-    newer = [name for name in SINCE_0_2 if (folder / f"{name}.arrow").is_file()]
+    newer = [name for name in (*SINCE_0_2, *LITERALS) if (folder / f"{name}.arrow").is_file()]
     return {name: read_table(folder, name) for name in (*TABLES, *newer)}
 
 
 def content_version(files: dict[str, dict[str, Any]]) -> str:
     """Return the short name of a content: a hash over the checksums of its tables."""
-    sums = "".join(files[f"{name}.arrow"]["sha256"] for name in CONTENT)
+    names = [f"{name}.arrow" for name in (*CONTENT, *LITERALS)]
+    sums = "".join(files[name]["sha256"] for name in names if name in files)
     return hashlib.sha256(sums.encode()).hexdigest()[:16]
 
 

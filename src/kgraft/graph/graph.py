@@ -37,10 +37,13 @@ from kgraft.graph.entity import (
     Neighbour,
     Relation,
 )
-from kgraft.graph.folder import MANIFEST, SINCE_0_2, Manifest, read_manifest, read_tables
+from kgraft.graph.folder import LITERALS, MANIFEST, SINCE_0_2, Manifest, read_manifest, read_tables
 from kgraft.graph.hashing import HashIndex, hash_strings
+from kgraft.graph.iri_names import PREFIXES
+from kgraft.graph.literals import Literal, LiteralStore, LiteralTables, Value
 from kgraft.graph.paths import Subgraph, paths_between, subgraph
 from kgraft.graph.search import search, search_nearby
+from kgraft.graph.texts_as_literals import TEXT_FIELDS
 from kgraft.graph.variants import KEYS_VERSION
 from kgraft.graph.write import name_tables
 from kgraft.notebook import html_block
@@ -172,6 +175,17 @@ class Graph:
         logger.info("%s was imported by an older kgraft: import it again to save time", self.folder)
         tables, seed = name_tables(self.entities, self.whole().triples)
         return Aliases(tables, seed)
+
+    @cached_property
+    def literal_tables(self) -> LiteralTables:
+        """The values of properties, as tables; without rows where the graph has none."""
+        if any(name not in self.tables for name in LITERALS):
+            return LiteralTables.empty()
+        return LiteralTables(*(self.tables[name] for name in LITERALS))
+
+    @cached_property
+    def _literal_store(self) -> LiteralStore:
+        return LiteralStore(self.literal_tables)
 
     @cached_property
     def _ids(self) -> tuple[HashIndex, np.ndarray]:
@@ -347,12 +361,35 @@ class Graph:
         ends = zip(relation.tolist(), self.entities_at(other), leaves.tolist(), strict=True)
         return [Neighbour(self.all_relations[r], e, "out" if out else "in") for r, e, out in ends]
 
+    def literals(self, entity: EntityLike) -> list[Literal]:
+        """Return the values of an entity's properties: numbers, dates, texts in a language, …"""
+        index = self.index(entity)
+        return self._literal_store.of(index) if self.manifest.literals else []
+
+    def _shown_literals(self, entity: Entity) -> list[Literal]:
+        """Return the literals that are no names, descriptions or types, which a card has anyway."""
+        elsewhere = {*TEXT_FIELDS, f"{PREFIXES['rdf']}type"}
+        return [value for value in self.literals(entity) if value.property_id not in elsewhere]
+
+    def find_by_value(self, property_: str, value: Value) -> list[Entity]:
+        """Return the entities with this value of a property, which is given by id or label.
+
+        A text is compared as it stands; numbers, dates and booleans by what they mean.
+        """
+        store = self._literal_store
+        properties = store.properties_named(property_)
+        if not properties:
+            known = ", ".join(store.labels[:8]) or "none"
+            raise NotFound(f"no property is named {property_!r}; the graph has {known}")
+        return self.entities_at(store.find(properties, value))
+
     def card(self, entity: EntityLike, *, limit: int = 20) -> Card:
         """Return what the graph knows about an entity; each relation gets its turn."""
         found = self.entity(entity)
         rows = self._edge_rows(found.index, "both")
         chosen = choose_facts(self.adjacency, found.index, rows, limit)
-        return Card(found, tuple(self._neighbours(found.index, chosen)), len(rows))
+        near = tuple(self._neighbours(found.index, chosen))
+        return Card(found, near, len(rows), tuple(self._shown_literals(found)[:limit]))
 
     def subgraph(
         self, roots: Iterable[EntityLike], *, hops: int = 1, most: int = 100_000

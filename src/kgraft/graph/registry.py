@@ -12,6 +12,7 @@ from kgraft.errors import BadInput
 from kgraft.graph.attributes import AttributeRows
 from kgraft.graph.batches import ENTITY_SCHEMA, Origin, Refusals
 from kgraft.graph.columns import flat, list_rows, lists_from_rows, numbers
+from kgraft.graph.iri_names import made_labels
 
 _UNDECLARED = -1
 
@@ -47,6 +48,9 @@ class Registry:
 
     def start_from(self, table: pa.Table) -> None:
         """Begin with the rows of an existing graph; a declaration may replace their columns."""
+        if "types" in table.column_names and not pa.types.is_list(table["types"].type):
+            lists = pc.split_pattern(table["types"].cast(pa.string()), "|")  # as 0.2 kept them
+            table = table.set_column(table.column_names.index("types"), "types", lists)
         self._before = table
         for item in table["id"].to_pylist():
             self.number(item)
@@ -58,8 +62,9 @@ class Registry:
             self._declared_at.append(_UNDECLARED)
         return number
 
-    def _known(self, item: str) -> int:
-        return self.numbers.get(item, -1)
+    def are_declared(self) -> np.ndarray:
+        """Return for each number whether a row declared it."""
+        return np.array(self._declared_at, np.int64) != _UNDECLARED
 
     def declare(self, table: pa.Table, origin: Origin, refusals: Refusals) -> None:
         """Take rows that declare ids; one without an id, or with an id declared before, is bad."""
@@ -96,8 +101,13 @@ class Registry:
     def lookup(self, ids: pa.Array, *, add: bool) -> np.ndarray:
         """Return the number of every id, -1 for an unknown one; `add` numbers it instead."""
         encoded = pc.dictionary_encode(ids)
-        find = self.number if add else self._known
-        found = [find(item) for item in encoded.dictionary.to_pylist()]
+        items, known = encoded.dictionary.to_pylist(), self.numbers
+        if add:
+            found = [known.setdefault(item, len(known)) for item in items]
+            new = len(known) - len(self._declared_at)
+            self._declared_at.extend(array("q", [_UNDECLARED]) * new)
+        else:
+            found = [known.get(item, -1) for item in items]
         return np.array(found, np.int64)[numbers(encoded.indices)]
 
     def table(self) -> pa.Table:
@@ -168,8 +178,17 @@ def _filled(
     if pa.types.is_list(kind):
         return lists_from_rows(*list_rows(column), len(column)) if column.null_count else column
     if name == "label":
-        return pc.if_else(pc.equal(pc.fill_null(column, ""), ""), ids, column)
+        return _labelled(column, ids)
     return pc.fill_null(column, "")
+
+
+def _labelled(labels: pa.ChunkedArray, ids: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the labels, with one made from the id where there is none."""
+    absent = pc.equal(pc.fill_null(labels, ""), "")
+    if not pc.any(absent).as_py():
+        return labels
+    made = made_labels(pc.if_else(absent, ids, ""))
+    return pc.if_else(absent, made, labels)
 
 
 def _given(column: pa.ChunkedArray) -> pa.ChunkedArray:

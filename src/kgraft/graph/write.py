@@ -14,6 +14,7 @@ from kgraft.graph.batches import SPLITS
 from kgraft.graph.columns import list_rows, narrow, numbers, run_starts
 from kgraft.graph.folder import GRAPH, Manifest, content_version, write_manifest, write_table
 from kgraft.graph.hashing import HashIndex, distinct_hashes, hash_strings
+from kgraft.graph.literals import LiteralTables
 from kgraft.graph.spoken import with_spoken
 from kgraft.graph.variants import KEYS_VERSION
 from kgraft.progress import Progress, Silent
@@ -27,6 +28,7 @@ class Content:
     entities: pa.Table
     relations: pa.Table
     triples: TripleArrays
+    literals: LiteralTables = field(default_factory=LiteralTables.empty)
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ def _write(folder: Path, content: Content, provenance: Provenance, progress: Pro
     write_table(folder, "entities", content.entities)
     write_table(folder, "relations", content.relations)
     _write_triples(folder, triples)
+    for name, table in content.literals.named().items() if len(content.literals) else ():
+        write_table(folder, name, table)
     _write_adjacency(folder, build_adjacency(triples, entities))
     id_seed = _write_ids(folder, content.entities["id"])
 
@@ -93,6 +97,7 @@ def _write(folder: Path, content: Content, provenance: Provenance, progress: Pro
         alias_seed=alias_seed,
         keys_version=KEYS_VERSION,
         id_seed=id_seed,
+        literals=len(content.literals),
         left_out=left_out,
         refused=provenance.refused,
         notes=provenance.notes,

@@ -3,7 +3,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from kgraft.graph.batches import Attributes, Entities, Refusals, Relations, Triples
+from kgraft.graph.batches import Attributes, Entities, Literals, Refusals, Relations, Triples
 from kgraft.progress import Silent
 
 
@@ -15,6 +15,7 @@ class Collected:
     relations: list = field(default_factory=list)
     triples: list = field(default_factory=list)  # (head, relation, tail, split)
     attributes: list = field(default_factory=list)  # (subject, field, value, rank, of)
+    literals: list = field(default_factory=list)  # (subject, property, value, datatype)
     lines: list = field(default_factory=list)  # of the entities
     refused: Counter = field(default_factory=Counter)
     left_out: Counter = field(default_factory=Counter)
@@ -30,6 +31,9 @@ class Collected:
             case Triples(head, relation, tail, _, split):
                 parts = (part.to_pylist() for part in (head, relation, tail))
                 self.triples += [(*triple, split) for triple in zip(*parts, strict=True)]
+            case Literals(subject, name, datatype, value):
+                columns = (c.to_pylist() for c in (subject, name, value, datatype))
+                self.literals += zip(*columns, strict=True)
             case Attributes(subject, name, value, rank, of):
                 columns = (c.to_pylist() for c in (subject, name, value))
                 rows = zip(*columns, rank.tolist(), strict=True)

@@ -33,7 +33,7 @@ def test_columns_are_as_single_names(names, data):
     ("name", "kinds"),
     [
         ("https://en.wikipedia.org/wiki/Berlin", {"entity", "relation", "type"}),
-        ("http://schema.org/Person", {"entity", "type"}),
+        ("http://schema.org/Person", {"entity", "relation", "type"}),
         ("http://www.w3.org/1999/02/22-rdf-syntax-ns#type", {"entity", "type"}),
         ("http://wikiba.se/ontology#Item", set()),
         ("https://www.wikidata.org/wiki/Special:EntityData/Q1", set()),

@@ -4,9 +4,14 @@ import gzip
 import pytest
 
 from kgraft.errors import BadInput
+from kgraft.graph.batches import Refusals
+from kgraft.graph.build import read_content
 from kgraft.graph.readers import rdf
 from kgraft.graph.readers.rdf import RdfSource
+from kgraft.progress import Silent
 
+XSD = "http://www.w3.org/2001/XMLSchema#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 PREFIXES = """\
 @prefix : <http://e.org/> .
 @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
@@ -81,7 +86,9 @@ def test_texts_types_and_literals(tmp_path, collect):
         ("type", "http://e.org/Kind"),
         ("alias", "other"),
     ]
-    assert got.left_out == {"literal values": 1}
+    assert not got.left_out
+    assert (a, "http://e.org/age", "5", f"{XSD}integer") in got.literals
+    assert (a, f"{RDFS}label", "A", "@en") in got.literals
     knows = "http://e.org/knows"
     assert got.triples == [
         (a, knows, "http://e.org/b", "train"),
@@ -129,7 +136,7 @@ def test_wikidata_keeps_facts_and_leaves_bookkeeping_out(tmp_path, collect):
         ("Q42", "label", "Douglas Adams", 0, None),
         ("Q42", "type", "Q5", 1, None),
     ]
-    assert got.left_out["literal values"] == 1
+    assert got.literals == [("Q42", "http://wikiba.se/ontology#sitelinks", "9", f"{XSD}integer")]
     assert got.left_out["Wikidata's bookkeeping"] == 8
 
 
@@ -153,7 +160,7 @@ def test_pages_of_wikidata_are_left_out_wherever_a_block_ends(
     got = collect(ntriples(tmp_path, "\n".join([*lines, other, ""])))
     assert got.triples == [("http://e.org/a", "http://e.org/r", PAGE, "train")]
     assert got.attributes == []
-    assert got.left_out == {"literal values": 1, "Wikidata's bookkeeping": len(lines) - 1}
+    assert got.left_out == {"Wikidata's bookkeeping": len(lines)}
 
 
 @pytest.mark.parametrize("block", [1, 1 << 22])
@@ -248,3 +255,18 @@ def test_an_unknown_suffix_lists_the_known_ones(tmp_path, collect):
     (tmp_path / "g.n4").touch()
     with pytest.raises(BadInput, match=r"suffix \.n4; use one of \.nt \.nq"):
         collect(RdfSource(tmp_path / "g.n4"))
+
+
+def test_predicates_with_types_and_labels_are_described_as_relations_and_entities(tmp_path):
+    source = turtle(
+        tmp_path,
+        """:knows a rdf:Property , :Kind , :Kind ; rdfs:domain :Person .
+        :a :knows :b ; a :RareKind , <http://other.org/RareKind> .""",
+    )
+    content = read_content(source, Refusals(), Silent())
+    relations = {row["id"]: row for row in content.relations.to_pylist()}
+    assert relations["http://e.org/knows"]["types"] == ["property", "Kind"]
+    entities = {row["id"]: row for row in content.entities.to_pylist()}
+    assert entities["http://e.org/knows"]["types"] == ["property", "Kind"]
+    assert entities["http://e.org/a"]["types"] == ["Rare Kind"]
+    assert entities["http://e.org/a"]["label"] == "a"

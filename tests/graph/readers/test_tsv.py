@@ -168,7 +168,7 @@ def test_other_columns_are_kept_as_text(read):
 def test_lists_of_entities_are_texts_of_relations(read):
     got = read(relations_tsv="id\taliases\ttypes\tname_counts\nnear\tby|close\tx|y\tmany\n")
     assert got.relations == [
-        {"id": "near", "aliases": ["by", "close"], "types": "x|y", "name_counts": "many"}
+        {"id": "near", "aliases": ["by", "close"], "types": ["x", "y"], "name_counts": "many"}
     ]
 
 

@@ -53,13 +53,13 @@ def test_the_suffix_tells_the_format(small, out, name, format):
     assert (out / name).is_dir() == WRITERS[format].folder
 
 
-@pytest.mark.parametrize("name", ["g.ttl", "g.nt.gz", "g.json", "g.csv"])
+@pytest.mark.parametrize("name", ["g.nt.gz", "g.json", "g.csv"])
 def test_a_suffix_of_another_format_is_refused(small, out, name):
     with pytest.raises(BadInput) as error:
         export_graph(small, out / name)
     assert str(error.value) == (
-        f".{name.rpartition('.')[2]} tells no format that is written; use .parquet, .nt, .jsonl, "
-        ".npz, or name a format (tsv, parquet, ntriples, jsonl, pyg, pykeen)"
+        f".{name.rpartition('.')[2]} tells no format that is written; use .parquet, .nt, .ttl, "
+        ".jsonl, .npz, or name a format (tsv, parquet, ntriples, turtle, jsonl, pyg, pykeen)"
     )
     assert names(out) == []
 
@@ -88,7 +88,7 @@ def test_an_unknown_format(small, out):
     with pytest.raises(BadInput) as error:
         export_graph(small, out / "g", format="xls")
     assert str(error.value) == (
-        "unknown format 'xls'; formats are tsv, parquet, ntriples, jsonl, pyg, pykeen"
+        "unknown format 'xls'; formats are tsv, parquet, ntriples, turtle, jsonl, pyg, pykeen"
     )
     assert names(out) == []
 

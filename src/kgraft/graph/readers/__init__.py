@@ -16,9 +16,9 @@ from kgraft.graph.readers.nodelink import is_node_link
 from kgraft.graph.readers.sparql import SparqlSource, is_endpoint
 from kgraft.graph.readers.stream import BOM, open_bytes, plain_suffix
 from kgraft.graph.readers.tsv import TsvSource, table_files, triple_files
+from kgraft.graph.structure import BLANK_NODES
 from kgraft.progress import Silent
 
-_WIKIDATA_KEYS = re.compile(rb'"type"\s*:\s*"(item|property|lexeme)"|"entities"\s*:\s*[{]')
 FORMATS = (
     *("tsv", "rdf", "wikidata", "wordnet", "jsonl", "parquet"),
     *("xlsx", "graphml", "gexf", "gml", "obo", "nodelink", "sql"),
@@ -28,7 +28,11 @@ _SUFFIXES = {
     **{f".{name}": name for name in ("parquet", "xlsx", "graphml", "gexf", "gml", "obo")},
     ".toml": "sql",
 }
-_RDF_SUFFIXES = (".nt", ".nq", ".ttl", ".trig", ".rdf", ".owl", ".xml", ".jsonld")
+_RDF_SUFFIXES = (
+    *(".nt", ".nq", ".ttl", ".trig", ".rdf", ".owl", ".xml", ".jsonld"),
+    *(".n3", ".ntriples", ".nquads", ".turtle", ".ontology", ".owx", ".zip"),
+)
+_WIKIDATA_KEYS = re.compile(rb'"type"\s*:\s*"(item|property|lexeme)"|"entities"\s*:\s*[{]')
 _START = 1 << 16  # bytes that tell what a JSON document holds
 
 __all__ = ["FORMATS", "find_format", "open_source"]
@@ -39,6 +43,7 @@ def open_source(
     *,
     format: str | None = None,
     lang: str = "en",
+    blank_nodes: str = "fold",
     columns: Mapping[str, str] | None = None,
     header: bool | None = None,
     undeclared: Undeclared = "add",
@@ -48,9 +53,12 @@ def open_source(
 
     `columns` names the columns of a table by their role (`{"head": "person", "tail": "2"}`, by name
     or number), `header` says whether its first row is one. Entities that triples name and no row
-    declares are added; with `undeclared="refuse"` such triples are refused. A path that begins with
-    http is a SPARQL endpoint; `query` is what it is asked, or the file that holds it.
+    declares are added; with `undeclared="refuse"` such triples are refused. `blank_nodes` is for
+    RDF: a blank node without a name is folded into the one node that leads to it, kept as an
+    entity, or dropped. A path that begins with http is a SPARQL endpoint; `query` is what it is
+    asked, or the file that holds it.
     """
+    _check_blank_nodes(blank_nodes)
     if is_endpoint(str(path)):
         return SparqlSource(str(path), query, lang=lang)
     if query is not None:
@@ -64,9 +72,9 @@ def open_source(
         case "tsv":
             return TsvSource(path, options)
         case "rdf":
-            from kgraft.graph.readers.rdf import RdfSource
+            from kgraft.graph.readers.rdf_files import open_rdf
 
-            return RdfSource(path, lang=lang)
+            return open_rdf(path, lang=lang, blank_nodes=blank_nodes)
         case "wikidata":
             from kgraft.graph.readers.wikidata import WikidataSource
 
@@ -117,6 +125,12 @@ def _open_document(path: Path, format: str, options: TableOptions) -> Source:
     raise BadInput(f"unknown format {format!r}", remedy=f"formats are {', '.join(FORMATS)}")
 
 
+def _check_blank_nodes(treatment: str) -> None:
+    if treatment not in BLANK_NODES:
+        remedy = f"use one of {', '.join(BLANK_NODES)}"
+        raise BadInput(f"unknown treatment of blank nodes {treatment!r}", remedy=remedy)
+
+
 def find_format(path: Path) -> str:
     """Return the format of a file or folder, from its name and its first bytes."""
     if path.is_dir():
@@ -126,6 +140,8 @@ def find_format(path: Path) -> str:
         return "rdf"
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
+    if suffix == ".json" and _looks_like_json_ld(path):
+        return "rdf"
     if suffix in (".json", ".jsonl", ".ndjson"):
         if _looks_like_graph(path):
             return "nodelink"
@@ -141,6 +157,8 @@ def _folder_format(folder: Path) -> str:
         return "parquet"
     if triple_files(folder):
         return "tsv"
+    if any(plain_suffix(file) in _RDF_SUFFIXES for file in folder.iterdir() if file.is_file()):
+        return "rdf"
     if (folder / MANIFEST).is_file():
         remedy = f"look at it with: kgraft graph info {folder}"
         raise BadInput("this is a graph already", file=str(folder), remedy=remedy)
@@ -149,7 +167,7 @@ def _folder_format(folder: Path) -> str:
     raise BadInput(
         "no graph is recognised in this folder",
         file=str(folder),
-        remedy="it needs train.tsv, triples.tsv or edges.csv, triples.parquet, "
+        remedy="it needs train.tsv, triples.tsv or edges.csv, triples.parquet, RDF, "
         "or WordNet's data.noun",
     )
 
@@ -165,6 +183,12 @@ def _looks_like_graph(path: Path) -> bool:
     if re.match(r"\s*\[\s*\{", start):
         return True
     return is_node_link(start)
+
+
+def _looks_like_json_ld(path: Path) -> bool:
+    """Whether one of JSON-LD's keywords stands near the beginning of a file."""
+    with open_bytes(path, Silent()) as stream:
+        return re.search(rb'"@(?:context|graph|id)"\s*:', stream.peek(1 << 12)) is not None
 
 
 def _looks_like_wikidata(path: Path) -> bool:

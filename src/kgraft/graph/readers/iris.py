@@ -19,6 +19,7 @@ Kind = Literal["entity", "relation", "type", "column"]
 
 OURS = "urn:kgraft:"
 GRAPH, FORMAT = f"{OURS}graph", f"{OURS}format"  # the first statement of a file of ours
+HEADER = b"# kgraft graph 2\n"  # the first line of a file of ours, since files keep literals
 SPLIT, NAME_COUNTS = f"{OURS}split", f"{OURS}name_counts"
 DECLARES: dict[str, Literal["entity", "relation"]] = {
     f"{OURS}Entity": "entity",
@@ -40,12 +41,13 @@ INSTANCE_OF = f"{WIKIDATA}prop/direct/P31"
 
 # What begins like this may mean something else to the reader than an id.
 _TAKEN = (OURS, WIKIDATA, "https://www.wikidata.org/", WIKIBASE)
-_TAKEN_RELATIONS = (*_TAKEN, RDF, RDFS, SKOS, *SCHEMA, FOAF, *DC)
+_TAKEN_RELATIONS = (*_TAKEN, *(f"{RDF}{n}" for n in ("type", "subject", "predicate", "object")))
+_BLANK = re.compile(r"_:(?!kgraft)[A-Za-z][A-Za-z0-9]*")
 _NAME = re.compile(r"urn:kgraft:(?:entity|relation|type|column):(.+)", re.DOTALL)
 _LETTER = r"[A-Za-z0-9\-._~!$&'()*+,;=:@/\u00A0-\uD7FF\uF900-\uFDCF\uFDF0-\uFFEF]|%[0-9A-Fa-f]{2}"
 _ABSOLUTE = re.compile(
     r"[A-Za-z][A-Za-z0-9+.\-]*:"  # scheme
-    rf"(?://[A-Za-z0-9.\-]+(?::[0-9]{{1,5}})?(?=[/?#]|$)|(?!//))"  # host and port
+    rf"(?://[A-Za-z0-9.\-]*(?::[0-9]{{1,5}})?(?=[/?#]|$)|(?!//))"  # host and port
     rf"(?:{_LETTER})*(?:\?(?:{_LETTER}|\?)*)?(?:\#(?:{_LETTER}|\?)*)?"  # path, query, fragment
 )
 _SAFE = r"^[A-Za-z0-9_.~-]+$"  # what percent-encoding leaves as it is
@@ -66,9 +68,20 @@ def iri_of(name: str, kind: Kind) -> str:
     >>> iri_of("http://example.org/a", "entity"), iri_of("Q1", "entity")
     ('http://example.org/a', 'urn:kgraft:entity:Q1')
     """
+    if kind == "entity" and _BLANK.fullmatch(name):
+        return name
     taken = _TAKEN_RELATIONS if kind == "relation" else _TAKEN
     itself = _ABSOLUTE.fullmatch(name) and not name.startswith(taken)
     return name if itself else own_iri(name, kind)
+
+
+def property_iri(name: str) -> str:
+    """Return the IRI of a property whose values are literals: itself where it is one.
+
+    >>> property_iri("http://xmlns.com/foaf/0.1/age"), property_iri("P1082")
+    ('http://xmlns.com/foaf/0.1/age', 'urn:kgraft:relation:P1082')
+    """
+    return name if _ABSOLUTE.fullmatch(name) else own_iri(name, "relation")
 
 
 def id_of(iri: str) -> str:

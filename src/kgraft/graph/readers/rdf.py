@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
+from urllib.parse import quote
 
 from kgraft.errors import BadInput, need
 from kgraft.graph.batches import ROWS, Batch, Refusals
-from kgraft.graph.readers.iris import FORMAT, GRAPH
-from kgraft.graph.readers.plain_lines import Columns, split_plain
+from kgraft.graph.readers.iris import FORMAT, GRAPH, HEADER, RDF
+from kgraft.graph.readers.plain_lines import Block, split_plain, split_values
 from kgraft.graph.readers.stream import BOM, open_bytes, plain_suffix, refuse_encoding
+from kgraft.graph.structure import BlankNodes
 from kgraft.progress import Progress
 
 if TYPE_CHECKING:
@@ -31,9 +33,20 @@ SYNTAXES = {
     ".owl": "RDF_XML",
     ".xml": "RDF_XML",
     ".jsonld": "JSON_LD",
+    ".json": "JSON_LD",
+    ".ontology": "TURTLE",
+    ".n3": "N3",
+    ".ntriples": "N_TRIPLES",
+    ".nquads": "N_QUADS",
+    ".turtle": "TURTLE",
+    ".owx": "RDF_XML",  # refused by its first element
 }
 LINE_BASED = ("N_TRIPLES", "N_QUADS")
+BEGINNING = 1 << 12  # bytes in which the first element of XML is looked for
 BLOCK = 1 << 22  # bytes parsed in one go
+_FUNCTIONAL = re.compile(r"\s*(?:Prefix|Ontology)\s*\(")
+_ROOT = re.compile(r"<([A-Za-z_][\w.:-]*)[^>]*>")
+_DECLARED = re.compile(rb"^# (entity|relation) <?([^>\n]+)>?$", re.MULTILINE)
 MARK = f"<{GRAPH}> <{FORMAT}> ".encode()
 
 
@@ -43,8 +56,13 @@ class RdfSource:
     format = "rdf"
     unknown: Literal["refuse", "add", "drop"] = "add"
 
-    def __init__(self, path: str | Path, *, lang: str = "en") -> None:
+    def __init__(
+        self, path: str | Path, *, lang: str = "en", blank_nodes: BlankNodes = "fold"
+    ) -> None:
         self.path, self.lang = Path(path), lang
+        self._blank_nodes = blank_nodes
+        self.blank_nodes: BlankNodes | None = blank_nodes  # None for a file of ours
+        self.blank_mark = ""  # stands in the names of blank nodes, where files are read together
         self.types_are_ids = True  # until `batches` finds a file of ours, where types are names
 
     def describe(self) -> str:
@@ -59,14 +77,23 @@ class RdfSource:
         syntax = self._syntax()
         by_line = syntax in LINE_BASED
         with open_bytes(self.path, progress) as stream:
-            ours = stream.peek(len(MARK)).startswith(MARK)
-            self.types_are_ids = not ours
+            begins = stream.peek(BEGINNING)
+            if syntax == "RDF_XML":
+                _refuse_other_xml(begins, self.path)
+            ours = 1 if begins.startswith(MARK) else 2 if begins.startswith(HEADER) else 0
+            self.types_are_ids = ours != 1
+            self.blank_nodes = None if ours else self._blank_nodes
             statements = Statements(
-                str(self.path), refusals, lang=self.lang, keep_blank=by_line, ours=ours
+                str(self.path),
+                refusals,
+                lang=self.lang,
+                keep_blank=by_line,
+                ours=ours,
+                blank_mark=self.blank_mark,
             )
-            blocks = self._line_blocks(stream, syntax, refusals) if by_line else None
-            for plain, quads in blocks or self._blocks(stream, syntax):
-                yield from statements.read(quads, plain)
+            blocks = self._line_blocks(stream, syntax, refusals, ours) if by_line else None
+            for block in blocks or self._blocks(stream, syntax):
+                yield from statements.read(block)
         yield from statements.finish()
 
     def _syntax(self) -> str:
@@ -77,18 +104,19 @@ class RdfSource:
         return SYNTAXES[suffix]
 
     def _line_blocks(
-        self, stream: BinaryIO, syntax: str, refusals: Refusals
-    ) -> Iterator[tuple[Columns | None, list[Quad]]]:
+        self, stream: BinaryIO, syntax: str, refusals: Refusals, ours: int
+    ) -> Iterator[Block]:
         done = 0
         while block := stream.read(BLOCK):
             block += stream.readline()
             block = block if done else block.removeprefix(BOM)
-            plain, rest = split_plain(block) if syntax == "N_TRIPLES" else (None, block)
             try:
-                quads = _parse(rest, syntax)
+                made = _split(block, syntax, ours)
             except SyntaxError:
-                plain, quads = None, self._line_by_line(block, done, syntax, refusals)
-            yield plain, quads
+                made = Block(self._line_by_line(block, done, syntax, refusals))
+            if ours == 2:
+                made.declared = [(k.decode(), i.decode()) for k, i in _DECLARED.findall(block)]
+            yield made
             done += block.count(b"\n")
 
     def _line_by_line(self, block: bytes, done: int, syntax: str, refusals: Refusals) -> list[Quad]:
@@ -105,17 +133,57 @@ class RdfSource:
                 refusals.refuse("bad RDF", file=file, line=line, detail=detail, text=text)
         return quads
 
-    def _blocks(self, stream: BinaryIO, syntax: str) -> Iterator[tuple[Columns | None, list[Quad]]]:
+    def _blocks(self, stream: BinaryIO, syntax: str) -> Iterator[Block]:
         from pyoxigraph import RdfFormat, parse
 
         try:
-            quads = iter(parse(stream, getattr(RdfFormat, syntax)))
+            base = f"file:///{quote(self.path.name)}"
+            quads = iter(parse(stream, getattr(RdfFormat, syntax), base_iri=base))
             while block := list(islice(quads, ROWS)):
-                yield None, block
+                yield Block(block)
         except SyntaxError as error:
             remedy = "mend the file (only N-Triples and N-Quads can skip bad lines)"
             reason = f"bad RDF: {_message(error)}"
+            if syntax == "JSON_LD" and "context" in reason:
+                reason = "its JSON-LD context stands elsewhere, and kgraft fetches nothing"
+                remedy = "put the context into the file, or convert it to N-Triples"
             raise BadInput(reason, file=str(self.path), line=error.lineno, remedy=remedy) from error
+
+
+def _refuse_other_xml(begins: bytes, path: Path) -> None:
+    """Refuse XML whose first element tells that it is no RDF."""
+    text = begins.decode(
+        "utf-16" if begins[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "ignore"
+    )
+    root = _ROOT.search(re.sub(r"(?s)<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", "", text))
+    if _FUNCTIONAL.match(text):
+        remedy = "convert it to RDF/XML or Turtle, as Protégé and ROBOT do"
+        raise BadInput("this is OWL's functional syntax, no RDF", file=str(path), remedy=remedy)
+    if root is None:
+        return
+    name = root.group(1).rpartition(":")[2]
+    if (
+        name == "Ontology"
+        and "http://www.w3.org/2002/07/owl#" in text
+        and "rdf:" not in root.group()
+    ):
+        reason = "this is OWL/XML, which is no RDF"
+        remedy = "convert it to RDF/XML or Turtle, as Protégé and ROBOT do"
+        raise BadInput(reason, file=str(path), remedy=remedy)
+    if RDF not in text and name != "RDF":
+        reason = f"this is XML, but no RDF (its first element is {root.group(1)!r})"
+        raise BadInput(reason, file=str(path), remedy="give RDF/XML, or another format of RDF")
+
+
+def _split(block: bytes, syntax: str, ours: int) -> Block:
+    """Return what a block of whole lines says; a SyntaxError where a line is bad."""
+    if syntax != "N_TRIPLES":
+        return Block(_parse(block, syntax))
+    plain, rest = split_plain(block)
+    if ours or plain is None:
+        return Block(_parse(rest, syntax), plain)
+    types, values, rest = split_values(rest)
+    return Block(_parse(rest, syntax), plain, types, values)
 
 
 def _parse(block: bytes, syntax: str) -> list[Quad]:

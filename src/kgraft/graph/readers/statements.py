@@ -4,48 +4,46 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, NamedNode, Triple
+from pyoxigraph import Literal as RdfLiteral
 
 from kgraft.graph.batches import (
+    LITERAL_TYPE,
     SPLITS,
     Attributes,
     Batch,
     Entities,
+    Literals,
     Origin,
     Refusals,
     Relations,
     Split,
     Triples,
 )
+from kgraft.graph.columns import numbers
+from kgraft.graph.literals import LINK, XSD
 from kgraft.graph.readers import iris
-from kgraft.graph.readers.iris import DC, FOAF, RDF, RDFS, SCHEMA, SKOS, id_of, ids_of
-from kgraft.graph.readers.plain_lines import Columns
+from kgraft.graph.readers.iris import RDF, SCHEMA, WIKIDATA, id_of, ids_of
+from kgraft.graph.readers.plain_lines import Block, Columns, ValueColumns
 from kgraft.graph.readers.texts import Of, Ranks, TextRows
+from kgraft.graph.readers.values import ValueRows
+from kgraft.graph.texts_as_literals import TEXT_FIELDS
 
 TYPE, STATEMENT = f"{RDF}type", f"{RDF}Statement"
+TYPE_NAME = f"{iris.OURS}type:"
 COLUMN = f"{iris.OURS}column:"
 OTHER = "Wikidata's bookkeeping"
 PARTS = {f"{RDF}subject": "head", f"{RDF}predicate": "relation", f"{RDF}object": "tail"}
 SPECIAL = {TYPE, *PARTS}
 
-FIELDS = {
-    f"{RDFS}label": "label",
-    f"{SKOS}prefLabel": "label",
-    f"{FOAF}name": "label",
-    f"{SKOS}altLabel": "alias",
-    f"{RDFS}comment": "description",
-    f"{SKOS}definition": "description",
-    **{f"{schema}name": "label" for schema in SCHEMA},
-    **{f"{schema}alternateName": "alias" for schema in SCHEMA},
-    **{f"{vocabulary}description": "description" for vocabulary in (*SCHEMA, *DC)},
-    iris.NAME_COUNTS: "name_counts",
-}
+FIELDS = {**TEXT_FIELDS, iris.NAME_COUNTS: "name_counts"}
+STRING = f"{XSD}string"
 
 # What Wikidata's RDF says on statements, pages and properties, and not on the world.
 NODES = r"^http://www\.wikidata\.org/(?:entity/statement|reference|value|\.well-known)/"
@@ -72,15 +70,25 @@ NO_PAGES = pa.array([], pa.string())
 class Statements:
     """Turns the statements of one file into batches; blank nodes that mark splits are held back.
 
-    In a file of `ours` nothing is Wikidata's: all of it is the graph that was written.
+    In a file of `ours` nothing is Wikidata's: all of it is the graph that was written. Version 1
+    of such files has no values but names, descriptions and other columns.
     """
 
     def __init__(
-        self, file: str, refusals: Refusals, *, lang: str, keep_blank: bool, ours: bool
+        self,
+        file: str,
+        refusals: Refusals,
+        *,
+        lang: str,
+        keep_blank: bool,
+        ours: int = 0,
+        blank_mark: str = "",
     ) -> None:
         self._origin, self._refusals, self._ours = Origin(file), refusals, ours
         self._pages = NO_PAGES
         self._ranks, self._attributes = Ranks(lang), TextRows()
+        self._blank_mark = blank_mark
+        self._values = ValueRows([*TEXT_FIELDS, TYPE])
         self._blank: dict[str, str] | None = None if keep_blank else {}
         self._columns: dict[str, str] = {}
         self._reified: dict[str, dict[str, str]] = {}
@@ -93,13 +101,15 @@ class Statements:
         self._declarations: dict[Of, list[str]] = {}
         self._left_out: Counter[str] = Counter()
 
-    def read(self, quads: Iterable[Quad], plain: Columns | None = None) -> Iterator[Batch]:
-        """Yield what one block says: declarations, attributes, triples (`plain` are such)."""
+    def read(self, block: Block) -> Iterator[Batch]:
+        """Yield what one block says: declarations, attributes, values, triples."""
         heads, relations, tails = self._parts
-        for s, p, o, _ in quads:
+        for of, iri in block.declared:
+            self._declarations.setdefault(cast(Of, of), []).append(iri)
+        for s, p, o, _ in block.quads:
             subject = s.value if type(s) is NamedNode else self._node(s)
             predicate = p.value
-            if type(o) is Literal:
+            if type(o) is RdfLiteral:
                 self._literal(subject, predicate, o)
             elif type(o) is Triple:
                 self._left_out["statements about statements"] += 1
@@ -111,7 +121,34 @@ class Statements:
                     heads.append(subject)
                     relations.append(predicate)
                     tails.append(value)
-        yield from self._take(plain)
+        yield from self._take(block.plain)
+        if block.types is not None:
+            yield from self._plain_types(block.types)
+        if block.values is not None:
+            yield from self._plain_values(block.values)
+
+    def _plain_types(self, types: Columns) -> Iterator[Batch]:
+        subject, predicate, value = types
+        field = pa.repeat(pa.scalar("type"), len(subject))
+        yield Attributes(ids_of(subject), field, ids_of(value), np.ones(len(subject), np.int8))
+        link = pa.repeat(pa.scalar(LINK), len(subject))
+        yield Literals(ids_of(subject), predicate, link, value)
+
+    def _plain_values(self, values: ValueColumns) -> Iterator[Batch]:
+        predicates = pc.dictionary_encode(values.property)
+        names = predicates.dictionary.to_pylist()
+        fields = pa.array([TEXT_FIELDS.get(name) for name in names], pa.string())
+        field = fields.take(predicates.indices)
+        texts = pc.is_valid(field)
+        tags = values.datatype.dictionary.to_pylist()
+        ranks = np.array([self._ranks[t[1:] if t[:1] == "@" else None] for t in tags], np.int8)
+        rank = ranks[numbers(values.datatype.indices)][numbers(texts)]
+        subject = ids_of(values.subject)
+        if len(rank):
+            of, said = subject.filter(texts), values.value.filter(texts)
+            yield Attributes(of, field.filter(texts), said, rank)
+        datatype = values.datatype.cast(pa.string())
+        yield Literals(subject, ids_of(values.property), datatype, values.value)
 
     def finish(self) -> Iterator[Batch]:
         """Yield what was held back, and count the reified statements that name no split."""
@@ -124,17 +161,19 @@ class Statements:
         """Return the id of a blank node; where the file gives no name, by order of appearance."""
         name = cast(BlankNode, node).value
         if self._blank is None:
-            return f"_:{name}"
-        return self._blank.setdefault(name, f"_:b{len(self._blank) + 1}")
+            return f"_:{self._blank_mark}{name}"
+        return self._blank.setdefault(name, f"_:{self._blank_mark}b{len(self._blank) + 1}")
 
-    def _literal(self, subject: str, predicate: str, o: Literal) -> None:
+    def _literal(self, subject: str, predicate: str, o: RdfLiteral) -> None:
         field = FIELDS.get(predicate) or self._columns.get(predicate)
         if field is None:
             self._own_literal(subject, predicate, o)
             return
         self._add(subject, field, o.value, self._ranks[o.language])
+        if predicate in TEXT_FIELDS and self._ours != 1 and not subject.startswith(WIKIDATA):
+            self._values.add(subject, predicate, _datatype(o), o.value)
 
-    def _own_literal(self, subject: str, predicate: str, o: Literal) -> None:
+    def _own_literal(self, subject: str, predicate: str, o: RdfLiteral) -> None:
         """Take in what only files of ours have: marks of splits, other columns."""
         if predicate.startswith(COLUMN):
             self._columns[predicate] = id_of(predicate)
@@ -142,7 +181,7 @@ class Statements:
         elif predicate == iris.SPLIT and o.value in SPLITS:
             self._part(subject, "split", o.value)
         elif predicate != iris.FORMAT:
-            self._left_out["literal values"] += 1
+            self._values.add(subject, predicate, _datatype(o), o.value)
 
     def _special(self, subject: str, predicate: str, value: str) -> None:
         if predicate in PARTS:
@@ -152,7 +191,11 @@ class Statements:
         elif value.startswith("_:") or (value.startswith(iris.WIKIBASE) and not self._ours):
             self._left_out["types without a name"] += 1
         elif value != STATEMENT or not subject.startswith("_:"):
-            self._add(subject, "type", id_of(value), 1)
+            own = self._ours == 2 and value.startswith(TYPE_NAME)
+            name = f"{LITERAL_TYPE}{id_of(value)}" if own else id_of(value)
+            self._add(subject, "type", name, 1)
+            if self._ours != 1 and not own and not value.startswith(iris.OURS):
+                self._values.add(subject, TYPE, LINK, value)
 
     def _add(self, subject: str, field: str, value: str, rank: int) -> None:
         declared, of = self._declared
@@ -199,8 +242,10 @@ class Statements:
             lambda subjects: self._noise(subjects, SUBJECTS, pages), hold=hold
         )
         yield from attributes
-        if noise:
-            self._left_out[OTHER] += noise
+        values, also = self._values.take(lambda s: self._noise(s, HEADS, pages), hold=hold)
+        yield from values
+        if noise or also:
+            self._left_out[OTHER] += noise + also
 
     def _noise(self, column: pa.Array, pattern: str, pages: pa.Array = NO_PAGES) -> pa.Array:
         if self._ours:
@@ -227,6 +272,14 @@ class Statements:
             of, types = head.filter(instance), tail.filter(instance)
             field = pa.array(["type"] * len(of), pa.string())
             yield Attributes(of, field, types, np.ones(len(of), np.int8))
+
+
+def _datatype(literal: RdfLiteral) -> str:
+    """Return the IRI of a literal's datatype, `@` and its language, or nothing for a string."""
+    if literal.language:
+        return f"@{literal.language}"
+    datatype = literal.datatype.value
+    return "" if datatype == STRING else datatype
 
 
 def _pages(block: Columns) -> pa.Array:

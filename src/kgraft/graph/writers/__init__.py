@@ -21,6 +21,7 @@ from kgraft.graph.writers.jsonl import write_jsonl
 from kgraft.graph.writers.ntriples import write_ntriples
 from kgraft.graph.writers.parquet import write_parquet
 from kgraft.graph.writers.tsv import write_tsv
+from kgraft.graph.writers.turtle import write_turtle
 from kgraft.progress import Progress, Silent
 
 __all__ = ["WRITERS", "export_graph", "to_edge_index", "to_labelled_triples", "to_networkx"]
@@ -38,13 +39,14 @@ WRITERS = {
     "tsv": Writer(write_tsv, folder=True),
     "parquet": Writer(write_parquet, folder=True, suffix=".parquet"),
     "ntriples": Writer(write_ntriples, folder=False, suffix=".nt"),
+    "turtle": Writer(write_turtle, folder=False, suffix=".ttl"),
     "jsonl": Writer(write_jsonl, folder=False, suffix=".jsonl"),
     "pyg": Writer(write_edge_index, folder=False, suffix=".npz"),
     "pykeen": Writer(write_pykeen, folder=True),
 }
 
 
-_NOT_WRITTEN = (".bz2", ".csv", ".gz", ".json", ".rdf", ".ttl", ".txt", ".xml", ".zip")
+_NOT_WRITTEN = (".bz2", ".csv", ".gz", ".json", ".rdf", ".txt", ".xml", ".zip")
 
 
 def export_graph(
