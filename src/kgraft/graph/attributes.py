@@ -27,16 +27,12 @@ class AttributeRows:
     def add(self, number: np.ndarray, field: pa.Array, value: pa.Array, rank: np.ndarray) -> None:
         """Take rows in."""
         self._number.append(number)
-        self._field.append(self.reserve(field))
+        names = pc.dictionary_encode(field)
+        codes = [self._codes.setdefault(n, len(self._codes)) for n in names.dictionary.to_pylist()]
+        self._field.append(np.array(codes, np.int32)[numbers(names.indices)])
         # All values together may be more than the 32-bit offsets of plain strings can count.
         self._value.append(value.cast(pa.large_string()))
         self._rank.append(rank)
-
-    def reserve(self, field: pa.Array) -> np.ndarray:
-        """Give fields their places among the columns, and return the code of each."""
-        names = pc.dictionary_encode(field)
-        codes = [self._codes.setdefault(n, len(self._codes)) for n in names.dictionary.to_pylist()]
-        return np.array(codes, np.int32)[numbers(names.indices)]
 
     def merge(self, count: int, *, counted: bool = True) -> dict[str, pa.ChunkedArray]:
         """Return the columns that the rows fill, each with `count` rows, null where none came.
@@ -48,7 +44,6 @@ class AttributeRows:
         number, rank = np.concatenate(self._number), np.concatenate(self._rank)
         field, values = np.concatenate(self._field), pa.concat_arrays(self._value)
         rows = {name: np.flatnonzero(field == code) for name, code in self._codes.items()}
-        rows = {name: chosen for name, chosen in rows.items() if len(chosen)}
         if "label" in rows:
             best = _best(rows["label"], number, rank)
             losers = np.setdiff1d(rows["label"], best)

@@ -113,7 +113,6 @@ class _Builder:
             case Literals():
                 self._literals.append(batch)
             case Attributes(of=None):
-                self.entities.attributes.reserve(batch.field)  # columns in the order of arrival
                 self._waiting.append(batch)
             case Attributes():
                 self._add_attributes(batch, np.full(len(batch.rank), batch.of == "relation"))

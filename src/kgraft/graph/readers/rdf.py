@@ -46,7 +46,7 @@ BEGINNING = 1 << 12  # bytes in which the first element of XML is looked for
 BLOCK = 1 << 22  # bytes parsed in one go
 _FUNCTIONAL = re.compile(r"\s*(?:Prefix|Ontology)\s*\(")
 _ROOT = re.compile(r"<([A-Za-z_][\w.:-]*)[^>]*>")
-_DECLARED = re.compile(rb"^# (entity|relation) <?([^>\n]+)>?$", re.MULTILINE)
+_DECLARED = re.compile(rb"^# ((?:column of )?(?:entity|relation)) <?([^>\n]+)>?$", re.MULTILINE)
 MARK = f"<{GRAPH}> <{FORMAT}> ".encode()
 
 

@@ -37,7 +37,7 @@ from kgraft.graph.texts_as_literals import TEXT_FIELDS
 
 TYPE, STATEMENT = f"{RDF}type", f"{RDF}Statement"
 TYPE_NAME = f"{iris.OURS}type:"
-COLUMN = f"{iris.OURS}column:"
+COLUMN, COLUMN_OF = f"{iris.OURS}column:", "column of "
 OTHER = "Wikidata's bookkeeping"
 PARTS = {f"{RDF}subject": "head", f"{RDF}predicate": "relation", f"{RDF}object": "tail"}
 SPECIAL = {TYPE, *PARTS}
@@ -91,6 +91,7 @@ class Statements:
         self._values = ValueRows([*TEXT_FIELDS, TYPE])
         self._blank: dict[str, str] | None = None if keep_blank else {}
         self._columns: dict[str, str] = {}
+        self._declared_columns: dict[Of, list[str]] = {}  # in order, even where they are empty
         self._reified: dict[str, dict[str, str]] = {}
         self._declared: tuple[str, Of] = ("", None)  # the subject that was declared last
         self._start()
@@ -104,8 +105,12 @@ class Statements:
     def read(self, block: Block) -> Iterator[Batch]:
         """Yield what one block says: declarations, attributes, values, triples."""
         heads, relations, tails = self._parts
-        for of, iri in block.declared:
-            self._declarations.setdefault(cast(Of, of), []).append(iri)
+        for what, iri in block.declared:
+            if what.startswith(COLUMN_OF):
+                of = cast(Of, what.removeprefix(COLUMN_OF))
+                self._declared_columns.setdefault(of, []).append(id_of(iri))
+            else:
+                self._declarations.setdefault(cast(Of, what), []).append(iri)
         for s, p, o, _ in block.quads:
             subject = s.value if type(s) is NamedNode else self._node(s)
             predicate = p.value
@@ -254,7 +259,10 @@ class Statements:
 
     def _declaration_batches(self) -> Iterator[Batch]:
         for of, subjects in self._declarations.items():
-            table = pa.table({"id": ids_of(pa.array(subjects, pa.string()))})
+            columns = {"id": ids_of(pa.array(subjects, pa.string()))}
+            for name in self._declared_columns.get(of, ()):
+                columns[name] = pa.nulls(len(subjects), pa.string())
+            table = pa.table(columns)
             make = Entities if of == "entity" else Relations
             yield make(table, self._origin)
 

@@ -87,8 +87,7 @@ class TextRows:
         ranks = np.array(self._ranks, np.int8)
         self._keep(np.flatnonzero(of == -2))
         batches = []
-        # Relations first; of the others those that came first, for the order of their columns.
-        for code in dict.fromkeys([1, *of[of >= 0].tolist()]):
+        for code in (1, 2, 0):
             chosen = np.flatnonzero(of == code)
             rows = pa.array(chosen)
             if len(chosen):

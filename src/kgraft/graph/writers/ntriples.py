@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgraft.graph.batches import ROWS, SPLITS
+from kgraft.graph.batches import ENTITY_SCHEMA, RELATION_SCHEMA, ROWS, SPLITS
 from kgraft.graph.columns import flat, list_rows, lists_from_rows, numbers, string_buffers
 from kgraft.graph.graph import Graph
 from kgraft.graph.iri_names import made_label
@@ -166,6 +166,10 @@ class _Described:
         """Yield one string a row, block by block."""
         columns = set(self.table.column_names) - {"id"}
         names = [n for n in dict.fromkeys([*FIRST, *self.table.column_names]) if n in columns]
+        schema = ENTITY_SCHEMA if self.kind == "entity" else RELATION_SCHEMA
+        extras = [name for name in self.table.column_names if name not in schema.names]
+        comments = [f"# column of {self.kind} <{own_iri(name, 'column')}>\n" for name in extras]
+        yield pa.array(comments, pa.string())
         for start in range(0, len(self.table), ROWS):
             rows = slice(start, min(start + ROWS, len(self.table)))
             subject = self.iris[rows].cast(pa.string())
@@ -187,9 +191,7 @@ class _Described:
         if name in TEXTS:
             said = getattr(self.unsaid, name)[rows]
         else:
-            said = numbers(pc.fill_null(pc.not_equal(texts, ""), False)).copy()
-            if rows.start == 0 and len(said):
-                said[0] = True  # an empty value for the first row keeps an empty column
+            said = numbers(pc.fill_null(pc.not_equal(texts, ""), False))
         literals = _literal(pc.fill_null(texts, ""))
         predicate = TEXTS.get(name) or own_iri(name, "column")
         return pc.if_else(pa.array(said), _statement(subject, f"<{predicate}>", literals), "")
