@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import hashlib
 import os
@@ -63,6 +64,15 @@ def changed_file(folder: Path, files: dict[str, dict[str, Any]]) -> str | None:
     return None
 
 
+def check_name(target: Path) -> None:
+    """Refuse to write under a name that is not UTF-8, which others could not read."""
+    try:
+        str(target).encode()
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(target).decode(errors="backslashreplace")
+        raise BadInput(f"the name {shown} is not UTF-8", remedy="write to another name") from error
+
+
 def flush(path: Path) -> None:
     """Force a file or a folder to disk."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -78,8 +88,12 @@ def new_file(target: Path) -> Iterator[Path]:
 
     What was there before stays until then, and for good if the block fails.
     """
+    check_name(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
+    for left in _left_by_killed(target):
+        if left != partial and left.is_file():
+            left.unlink(missing_ok=True)
     try:
         yield partial
         flush(partial)
@@ -109,6 +123,7 @@ def new_folder(target: Path, kind: Kind, *, overwrite: bool = False) -> Iterator
 
 def refuse_existing(target: Path, kind: Kind, *, overwrite: bool = False) -> None:
     """Refuse a target that is there already, unless it is of the kind and may be overwritten."""
+    check_name(target)
     if not target.exists():
         return
     if not overwrite:
@@ -120,21 +135,37 @@ def refuse_existing(target: Path, kind: Kind, *, overwrite: bool = False) -> Non
 def _install(partial: Path, target: Path) -> None:
     """Rename to the target; what was there steps aside first and is deleted last."""
     old = target.with_name(f"{partial.name}-old")
-    if target.exists():
-        target.rename(old)
-    partial.rename(target)
+    try:
+        if target.exists():
+            target.rename(old)
+        partial.rename(target)
+    except OSError as error:
+        if old.exists() and not target.exists():
+            old.rename(target)
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT):
+            reason = f"another process has written {target} meanwhile"
+            raise BadInput(reason, remedy="look at it, or run the command again") from error
+        raise
     shutil.rmtree(old, ignore_errors=True)
 
 
 def _sweep(target: Path) -> None:
     """Remove what a killed writer of the same target has left; put back what it set aside."""
-    for left in target.parent.glob(f"{glob.escape(target.name)}.partial-*"):
+    for left in _left_by_killed(target):
+        if left.name.endswith("-old") and not target.exists():
+            left.rename(target)
+        elif left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
+
+
+def _left_by_killed(target: Path) -> Iterator[Path]:
+    """Yield what writers of a target that run no more have left beside it."""
+    for left in list(target.parent.glob(f"{glob.escape(target.name)}.partial-*")):
         writer = left.name.removesuffix("-old").rpartition("-")[2]
         if writer.isdigit() and not _alive(int(writer)):
-            if left.name.endswith("-old") and not target.exists():
-                left.rename(target)
-            else:
-                shutil.rmtree(left, ignore_errors=True)
+            yield left
 
 
 def _alive(process: int) -> bool:

@@ -7,7 +7,6 @@ name that takes its final name in one step, so a crash leaves no graph or a whol
 from __future__ import annotations
 
 import hashlib
-import json
 import operator
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -18,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from kgraft.errors import BadGraph, NotFound
+from kgraft.json_text import read_json_file, to_json
 from kgraft.storage import Kind, changed_file, check_kinds, flush
 
 FORMAT = 1
@@ -108,7 +108,7 @@ def content_version(files: dict[str, dict[str, Any]]) -> str:
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the manifest and flush everything to disk."""
     path = folder / MANIFEST
-    path.write_text(json.dumps(asdict(manifest), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    path.write_text(to_json(asdict(manifest), indent=1) + "\n", "utf-8")
     for file in folder.iterdir():
         flush(file)
     flush(folder)
@@ -125,7 +125,7 @@ def read_manifest(folder: Path) -> Manifest:
         remedy = "name the folder that 'kgraft graph import' wrote"
         raise BadGraph(f"{folder} is no graph (it has no {MANIFEST}); {remedy}")
     try:
-        stored = json.loads(path.read_text("utf-8"))
+        stored = read_json_file(path)
         number = operator.index(stored["format"])
     except (ValueError, KeyError, TypeError) as error:
         raise BadGraph(f"{path} is damaged ({error}); import the graph again") from error

@@ -22,6 +22,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from kgraft.errors import BadInput, NotFound
+from kgraft.json_text import read_json_file
 from kgraft.link.features import FEATURES
 from kgraft.link.head import LinkHead
 from kgraft.link.learned_names import LearnedName, read_names, write_names
@@ -197,7 +198,7 @@ class LinkModel(nn.Module):
 
 def _read_config(file: Path) -> LinkConfig:
     """Read a config; that of another kind or format of model is a ValueError."""
-    stored = json.loads(file.read_text(encoding="utf-8"))
+    stored = read_json_file(file)
     kind = stored.pop("model_type", None) if isinstance(stored, dict) else None
     if kind != KIND:
         raise ValueError(f"its model_type is {kind}")

@@ -20,6 +20,7 @@ import torch
 from torch import nn
 
 from kgraft.errors import BadInput, MissingExtra, need
+from kgraft.json_text import read_json_file
 from kgraft.link.model import EncoderOutput, LinkModel
 from kgraft.storage import new_file
 
@@ -79,7 +80,7 @@ def record_cost(folder: Path, *, plain: float, fast: float) -> float:
 def fast_reader(folder: Path, longest: int) -> OnnxReader | None:
     """Return the exported form of a model, where there is one that costs little and can be run."""
     try:
-        cost = float(json.loads((folder / COST).read_text("utf-8"))["cost"])
+        cost = float(read_json_file(folder / COST)["cost"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if cost > AFFORDABLE or not (folder / FILE).is_file():

@@ -84,7 +84,7 @@ def _folder_format(folder: Path) -> str:
 
 def _looks_like_wikidata(path: Path) -> bool:
     """Whether the first entity is one of Wikidata's: labels are objects by language."""
-    with open_bytes(path, Silent()) as stream:
+    with open_bytes(path, Silent(), lines=True) as stream:
         for _ in range(3):
             line = stream.readline().strip().rstrip(b",")
             if line not in (b"", b"["):

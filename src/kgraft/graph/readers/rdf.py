@@ -58,7 +58,7 @@ class RdfSource:
 
         syntax = self._syntax()
         by_line = syntax in LINE_BASED
-        with open_bytes(self.path, progress) as stream:
+        with open_bytes(self.path, progress, lines=by_line) as stream:
             ours = stream.peek(len(MARK)).startswith(MARK)
             self.types_are_ids = not ours
             statements = Statements(
