@@ -61,7 +61,7 @@ def progress_bar(quiet: bool = False) -> Iterator[Progress]:
                 self.rich.advance(self.task, amount)
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f}%"),
         TimeElapsedColumn(),

@@ -7,9 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from kgraft.cli.output import AsJson, GraphName, GraphOption, Quiet, console, print_json
+from kgraft.cli.output import (
+    MOST,
+    AsJson,
+    GraphName,
+    GraphOption,
+    Quiet,
+    console,
+    escape,
+    print_json,
+)
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -83,11 +91,11 @@ def import_(
         print_json(manifest)
         return
     counts = f"{manifest.entities:,} entities, {manifest.relations:,} relations"
-    console().print(f"[green]{escape(str(out))}[/]: {counts}, {manifest.triples:,} triples")
+    console().print(f"[green]{escape(out)}[/]: {counts}, {manifest.triples:,} triples")
     for reason, count in manifest.left_out.items():
-        console().print(f"  left out: {count:,} {reason}")
+        console().print(f"  left out: {count:,} {escape(reason)}")
     for reason, count in manifest.refused.items():
-        console().print(f"  refused: {count:,} × {reason}; see {escape(str(refused))}")
+        console().print(f"  refused: {count:,} × {escape(reason)}; see {escape(refused)}")
 
 
 @app.command()
@@ -126,7 +134,9 @@ def _info_table(graph: Graph) -> object:
 def show(
     entity: Annotated[str, typer.Argument(help="Id or name of an entity.")],
     graph: GraphOption = "world",
-    facts: Annotated[int, typer.Option(min=0, help="How many facts or paths to show.")] = 20,
+    facts: Annotated[
+        int, typer.Option(min=0, max=MOST, help="How many facts or paths to show.")
+    ] = 20,
     to: Annotated[str | None, typer.Option(help="Show the paths to this entity instead.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -204,7 +214,9 @@ def _path_words(graph: Graph, path: GraphPath) -> str:
 def search(
     words: Annotated[str, typer.Argument(help="A name, the beginning of one, or words of one.")],
     graph: GraphOption = "world",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to show.")] = 10,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=MOST, help="How many to show.")
+    ] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Search entities by name: exact, by prefix, by words in any order.
@@ -254,7 +266,7 @@ def export(
     if as_json:
         print_json({"out": str(out), "format": written})
         return
-    console().print(f"[green]{escape(str(out))}[/]: written as {written}")
+    console().print(f"[green]{escape(out)}[/]: written as {written}")
 
 
 @app.command()
@@ -271,6 +283,6 @@ def check(graph: GraphName = "world", quiet: Quiet = False, as_json: AsJson = Fa
         for problem in problems:
             console().print(f"[red]{escape(problem)}[/]")
         if not problems:
-            console().print(f"[green]{escape(str(folder))}[/]: all is well")
+            console().print(f"[green]{escape(folder)}[/]: all is well")
     if problems:
         raise typer.Exit(1)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from kgraft.cli.embed.vectors import Vectors, name_and_id, open_vectors
-from kgraft.cli.output import AsJson, GraphName, console, print_json
+from kgraft.cli.output import MOST, AsJson, GraphName, console, escape, print_json
 from kgraft.errors import BadInput
 
 if TYPE_CHECKING:
@@ -21,7 +20,9 @@ def predict(
     head: Annotated[str | None, typer.Option(help="Ask for the tails of this entity.")] = None,
     relation: Annotated[str, typer.Option("--relation", "-r", help="Id or label.")] = "",
     tail: Annotated[str | None, typer.Option(help="Ask for the heads of this entity.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Answers to show.")] = 10,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=MOST, help="Answers to show.")
+    ] = 10,
     new: Annotated[bool, typer.Option("--new", help="Leave out what the graph says.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -80,7 +81,9 @@ def similar(
     graph: GraphName,
     vectors: Vectors,
     entity: Annotated[str, typer.Argument(help="An entity's id or name.")],
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Entities to show.")] = 10,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=MOST, help="Entities to show.")
+    ] = 10,
     same_type: Annotated[
         bool, typer.Option("--same-type", help="Only entities that share a type with it.")
     ] = False,

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
+
+from kgraft.cli.output import escape
 
 if TYPE_CHECKING:
     from kgraft.embed import Embedded

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from kgraft.cli.output import AsJson, console, print_json
+from kgraft.cli.output import MOST, AsJson, console, escape, print_json
 from kgraft.storage import new_file
 
 if TYPE_CHECKING:
@@ -22,7 +21,9 @@ def explain(
     model: Annotated[Path, typer.Argument(help="A folder of 'kgraft graft train'.")],
     text: Annotated[str, typer.Argument(help="The text to read.")],
     html: Annotated[Path | None, typer.Option(help="Write it as a page to look at, too.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Candidates to show of a mention.")] = 5,
+    limit: Annotated[
+        int, typer.Option(min=1, max=MOST, help="Candidates to show of a mention.")
+    ] = 5,
     as_json: AsJson = False,
 ) -> None:
     """Show what was looked up for a text: mentions, candidates, what was mixed in, what it moved.

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgraft.cli.graft.texts import prepare
-from kgraft.cli.output import AsJson, GraphName, Quiet, Seed, console, epoch_line, print_json
+from kgraft.cli.output import (
+    MOST_PASSES,
+    AsJson,
+    GraphName,
+    Quiet,
+    Seed,
+    console,
+    epoch_line,
+    escape,
+    print_json,
+)
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -44,7 +54,9 @@ def train(
     layer: Annotated[
         int | None,
         typer.Option(
-            min=1, help="The layer to graft after; else the last but one, the last with --expect."
+            min=1,
+            max=1000,
+            help="The layer to graft after; else the last but one, the last with --expect.",
         ),
     ] = None,
     vectors: Annotated[
@@ -71,11 +83,15 @@ def train(
         str, typer.Option(help="How knowledge comes in: attention, entity or relation.")
     ] = "attention",
     linker_epochs: Annotated[
-        int | None, typer.Option(min=0, help="Passes in which only the linker learns.")
+        int | None,
+        typer.Option(min=0, max=MOST_PASSES, help="Passes in which only the linker learns."),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(min=0, help="Passes after those.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=0, max=MOST_PASSES, help="Passes after those.")
+    ] = None,
     rank: Annotated[
-        int | None, typer.Option(min=1, help="Change the host by this rank, for a small file.")
+        int | None,
+        typer.Option(min=1, max=4096, help="Change the host by this rank, for a small file."),
     ] = None,
     seed: Seed = 0,
     overwrite: Annotated[
@@ -143,7 +159,9 @@ def train(
     if as_json:
         print_json({"out": str(out), **told})
     else:
-        console().print(f"[green]{out}[/]: look inside with  kgraft graft explain {out} TEXT")
+        console().print(
+            f"[green]{escape(out)}[/]: look inside with  kgraft graft explain {escape(out)} TEXT"
+        )
 
 
 def _host(start: Path | None, encoder: str | None) -> GraftedEncoder:

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from kgraft.cli.output import AsJson, GraphOption, Quiet, console, print_json
+from kgraft.cli.output import MOST, AsJson, GraphOption, Quiet, console, escape, print_json
 from kgraft.errors import BadInput
 from kgraft.progress import progress_bar
 
@@ -26,7 +25,9 @@ def answer(
     about: Annotated[
         str | None, typer.Option(help="The entity it is about, by id or name, if not linked.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Answers to show.")] = 3,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=MOST, help="Answers to show.")
+    ] = 3,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:

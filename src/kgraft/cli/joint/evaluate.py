@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli.output import AsJson, Quiet, console, print_json
+from kgraft.cli.output import AsJson, Quiet, console, escape, print_json
 from kgraft.progress import progress_bar
 
 
@@ -22,7 +22,7 @@ def eval_(
     data: Annotated[
         Path | None, typer.Option(help="The folder with the task's files, where it has some.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Trainings.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="Trainings.")] = 1,
     strategies: Annotated[
         bool, typer.Option("--strategies", help="Compare when the graph gets known, if at all.")
     ] = False,
@@ -77,4 +77,4 @@ def eval_(
         print_json({"task": task, **(told if strategies else told[task])})
     else:
         for name, difference in found.items():
-            console().print(f"{name}  {difference}")
+            console().print(escape(f"{name}  {difference}"))

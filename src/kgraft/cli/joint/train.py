@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from kgraft.cli.output import (
+    MOST_PASSES,
     AsJson,
     GraphOption,
     Overwrite,
@@ -16,6 +17,7 @@ from kgraft.cli.output import (
     Seed,
     console,
     epoch_line,
+    escape,
     print_json,
 )
 from kgraft.progress import progress_bar
@@ -30,8 +32,10 @@ def train(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path(
         "answerer"
     ),
-    hops: Annotated[int, typer.Option(min=1, help="Facts between topic and answer.")] = 3,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the questions.")] = 3,
+    hops: Annotated[int, typer.Option(min=1, max=10, help="Facts between topic and answer.")] = 3,
+    epochs: Annotated[
+        int, typer.Option(min=1, max=MOST_PASSES, help="Passes over the questions.")
+    ] = 3,
     seed: Seed = 0,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -84,4 +88,4 @@ def train(
     if as_json:
         print_json({"out": str(out), **told})
     else:
-        console().print(f"[green]{out}[/]: ask it with  kgraft joint answer")
+        console().print(f"[green]{escape(out)}[/]: ask it with  kgraft joint answer")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kgraft.cli.link.options import LinkModelOption
-from kgraft.cli.output import AsJson, GraphOption, console, print_json
+from kgraft.cli.output import MOST, AsJson, GraphOption, console, print_json
 
 
 def calibrate(
@@ -18,7 +18,7 @@ def calibrate(
     ],
     graph: GraphOption = "world",
     model: LinkModelOption = None,
-    limit: Annotated[int, typer.Option(min=1, help="Most texts that are read.")] = 1000,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="Most texts that are read.")] = 1000,
     as_json: AsJson = False,
 ) -> None:
     """Choose the threshold for a graph from your own texts; no annotation is needed.

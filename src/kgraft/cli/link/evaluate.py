@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from kgraft.cli.link.options import LinkModelOption, Threshold
-from kgraft.cli.output import AsJson, GraphOption, Quiet, console, print_json
+from kgraft.cli.output import MOST, AsJson, GraphOption, Quiet, console, escape, print_json
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -26,7 +25,9 @@ def eval_(
     partial: Annotated[
         bool, typer.Option("--partial", help="Mentions may be left unmarked in the texts.")
     ] = False,
-    errors: Annotated[int, typer.Option(min=0, help="Examples to show of each kind of error.")] = 3,
+    errors: Annotated[
+        int, typer.Option(min=0, max=MOST, help="Examples to show of each kind of error.")
+    ] = 3,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kgraft.cli.link.options import LinkModelOption
-from kgraft.cli.output import AsJson, GraphOption, Quiet, console, print_json
+from kgraft.cli.output import AsJson, GraphOption, Quiet, console, escape, print_json
 from kgraft.progress import progress_bar
 
 
@@ -38,4 +38,4 @@ def export(
         return
     verdict = "will be used" if cost["used"] else "costs too much and will not be used"
     figures = f"weak F1 {cost['weak_f1']:.4f}, int8 {cost['int8_weak_f1']:.4f}"
-    console().print(f"[green]{out}[/]: {figures}; {verdict}")
+    console().print(f"[green]{escape(out)}[/]: {figures}; {verdict}")

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from kgraft.cli.link.options import LinkModelOption, Threshold
-from kgraft.cli.output import AsJson, GraphOption, Quiet, console, print_json
+from kgraft.cli.output import MOST, AsJson, GraphOption, Quiet, console, escape, print_json
 from kgraft.errors import BadInput
 from kgraft.progress import progress_bar
 
@@ -45,7 +44,7 @@ def text(
         list[str] | None,
         typer.Option(help="NAME=ID: a name that always means this entity; may be repeated."),
     ] = None,
-    facts: Annotated[int, typer.Option(min=0, help="Facts to show of each entity.")] = 3,
+    facts: Annotated[int, typer.Option(min=0, max=MOST, help="Facts to show of each entity.")] = 3,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
