@@ -16,6 +16,7 @@ from kgraft.cli.output import (
     Quiet,
     console,
     escape,
+    finite,
     print_json,
 )
 from kgraft.progress import progress_bar
@@ -42,6 +43,7 @@ SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Leave bad lines out; they go to OUT.refused.tsv.")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a graph that is there.")]
+RATIO = 200.0  # as in `kgraft.graph.readers.stream`
 ExportFormat = Annotated[
     str | None,
     typer.Option(help="tsv, parquet, ntriples, jsonl, pyg or pykeen; by OUT's suffix, else tsv."),
@@ -57,6 +59,14 @@ def import_(
     name: Annotated[str, typer.Option(help="Name of the graph; the folder's, by default.")] = "",
     licence: Annotated[str, typer.Option(help="Licence of the data, kept with it.")] = "",
     skip_bad: SkipBad = False,
+    unpack_ratio: Annotated[
+        float,
+        typer.Option(
+            min=1,
+            callback=finite,
+            help="How many times its size a .gz or .bz2 file may unpack to, beyond 64 MiB.",
+        ),
+    ] = RATIO,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -72,10 +82,11 @@ def import_(
       kgraft graph import facts.nt.gz --out facts --skip-bad
     """
     from kgraft.graph import Refusals, build_graph, open_source
+    from kgraft.graph.readers.stream import unpack_ratio as unpacking
 
     refused = out.parent / f"{out.name}.refused.tsv"
     refusals = Refusals(skip=skip_bad, path=refused)
-    with progress_bar(quiet) as progress:
+    with progress_bar(quiet) as progress, unpacking(unpack_ratio):
         manifest = build_graph(
             open_source(source, format=format, lang=lang),
             out,

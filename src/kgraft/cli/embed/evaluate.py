@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgraft.cli.embed.vectors import Vectors, open_vectors
+from kgraft.cli.given import choose
 from kgraft.cli.output import MOST, AsJson, GraphName, Quiet, console, escape, print_json
 from kgraft.progress import progress_bar
 
@@ -28,9 +29,10 @@ def eval_(
 
     Example:  kgraft embed eval fb15k237 fb15k237.complex --relations 20
     """
+    choose("split", split, ("train", "valid", "test"))
+    embedded = open_vectors(graph, vectors)
     from kgraft.embed import Queries, relation_categories
 
-    embedded = open_vectors(graph, vectors)
     with progress_bar(quiet) as progress:
         ranking = embedded.rank(split, progress=progress)
     train = embedded.graph.split("train").triples

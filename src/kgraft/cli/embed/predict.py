@@ -41,8 +41,9 @@ def predict(
         raise BadInput("give either --head or --tail, with --relation")
     if not relation:
         raise BadInput("no relation is given", remedy="add --relation R")
-    embedded = open_vectors(graph, vectors)
-    asked = embedded.graph.resolve(head if head is not None else tail or "")
+    named = head if head is not None else tail or ""
+    embedded = open_vectors(graph, vectors, entities=[named], relation=relation)
+    asked = embedded.graph.resolve(named)
     by = embedded.graph.relation(relation)
     if head is not None:
         answers = embedded.tails(asked, by, limit=limit, new=new)
@@ -95,7 +96,7 @@ def similar(
     """
     from rich.table import Table
 
-    embedded = open_vectors(graph, vectors)
+    embedded = open_vectors(graph, vectors, entities=[entity])
     asked = embedded.graph.resolve(entity)
     near = embedded.vectors.nearest(asked.index, limit=limit, same_type=same_type)
     found = embedded.graph.entities_at([n.entity for n in near])

@@ -28,9 +28,9 @@ def export(
 
     Example:  kgraft embed export world world.complex --out world.tsv
     """
+    embedded = open_vectors(graph, vectors)
     from kgraft.embed import export_vectors
 
-    embedded = open_vectors(graph, vectors)
     with progress_bar(quiet) as progress:
         written = export_vectors(
             embedded.graph,
@@ -60,9 +60,9 @@ def plot(
 
     Example:  kgraft embed plot world world.complex --out world.png
     """
+    embedded = open_vectors(graph, vectors)
     from kgraft.embed import choose_entities, plot_vectors
 
-    embedded = open_vectors(graph, vectors)
     chosen = choose_entities(embedded.graph, limit)
     title = f"{embedded.graph.manifest.name}: {embedded.settings.model} vectors"
     found = embedded.vectors.take(chosen)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgraft.cli.embed.vectors import figure_words
+from kgraft.cli.given import PRESETS, choose, need_room
 from kgraft.cli.output import (
     MOST,
     MOST_PASSES,
@@ -109,11 +110,15 @@ def train(
 
       accelerate launch --multi_gpu --num_processes 2 -m kgraft embed train my-graph
     """
-    from kgraft.embed import preset_settings, train_embedding
     from kgraft.graph import Graph
+
+    choose("model or preset", preset or model, PRESETS)
+    opened = Graph.open(graph)
+    if out is not None:
+        need_room(out, overwrite=overwrite)
+    from kgraft.embed import preset_settings, train_embedding
     from kgraft.training import Processes
 
-    opened = Graph.open(graph)
     settings = preset_settings(preset or model, opened).changed(
         dimension=dimension,
         similarity=similarity,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kgraft.cli.given import GRAFT_TASKS, choose, need_graft
 from kgraft.cli.output import AsJson, Quiet, console, escape, print_json
 from kgraft.errors import BadInput
 from kgraft.progress import progress_bar
@@ -44,10 +45,12 @@ def eval_(
 
       kgraft graft eval wic --data DATA/wic --encoder default
     """
-    from kgraft.tasks import evaluate
-
     if (model is None) == (encoder is None):
         raise BadInput("what to measure is not said", remedy="give either --model or --encoder")
+    choose("task", task, GRAFT_TASKS)
+    need_graft(model)
+    from kgraft.tasks import evaluate
+
     if model is None:
         _plain(task, data, encoder, seeds, quiet=quiet, as_json=as_json)
         return

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgraft.cli.given import need_graft
 from kgraft.cli.output import MOST, AsJson, console, escape, print_json
+from kgraft.progress import progress_bar
 from kgraft.storage import new_file
 
 if TYPE_CHECKING:
@@ -30,11 +32,14 @@ def explain(
 
     Example:  kgraft graft explain grafted "The Danube flows through Vienna." --html look.html
     """
+    need_graft(model)
     from kgraft.graft import GraftedEncoder
     from kgraft.graft.explain import explain as look
     from kgraft.graft.picture import picture
 
-    found = look(GraftedEncoder.from_pretrained(model), text, limit=limit)
+    with progress_bar() as progress:
+        progress.start("opening the graft, and encoding entities seen for the first time")
+        found = look(GraftedEncoder.from_pretrained(model), text, limit=limit)
     if html is not None:
         with new_file(html) as partial:
             partial.write_text(picture(found), encoding="utf-8")

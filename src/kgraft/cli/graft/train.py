@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgraft.cli.given import GRAFTS, choose, need_graft, need_room, need_texts, need_vectors
 from kgraft.cli.graft.texts import prepare
 from kgraft.cli.output import (
     MOST_PASSES,
@@ -120,6 +121,15 @@ def train(
 
       kgraft graft train world --expect --out recalls
     """
+    from kgraft.graph import Graph
+
+    choose("kind", kind, GRAFTS)
+    Graph.open(graph)
+    need_texts(texts)
+    need_graft(start)
+    need_room(out, overwrite=overwrite)
+    for folder in vectors or ():
+        need_vectors(folder)
     from kgraft.graft import GraftSettings, attach, open_knowledge, train_graft
     from kgraft.text.layers import layers_of
     from kgraft.text.masked import MaskedHead

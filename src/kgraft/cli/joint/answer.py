@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kgraft.cli.given import need_answerer
 from kgraft.cli.output import MOST, AsJson, GraphOption, Quiet, console, escape, print_json
 from kgraft.errors import BadInput
 from kgraft.progress import progress_bar
@@ -43,19 +44,21 @@ def answer(
       kgraft joint answer "who wrote it" --about Alien --model answerer --graph movies --json
     """
     from kgraft.graph import Graph
-    from kgraft.link import Linker
-    from kgraft.tasks.answering import load_answerer
-    from kgraft.tasks.graph_questions import Questions
 
     if not all(question.strip() for question in questions):
         raise BadInput("a question is empty", remedy="give some words to read")
     opened = Graph.open(graph)
     topic = None if about is None else opened.resolve(about)
+    need_answerer(model)
+    from kgraft.link import Linker
+    from kgraft.tasks.answering import load_answerer
+    from kgraft.tasks.graph_questions import Questions
+
     with progress_bar(quiet) as progress:
         answerer = load_answerer(model, opened, progress=progress)
-    linker = Linker(opened)
-    asked = Questions.asked(questions, linker, topic)
-    found = answerer.answers(asked, most=limit)
+        progress.start("answering")
+        asked = Questions.asked(questions, Linker(opened), topic)
+        found = answerer.answers(asked, most=limit)
     told = [
         {
             "question": text,

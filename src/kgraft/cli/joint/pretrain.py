@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from kgraft.cli.given import need_room, need_texts
 from kgraft.cli.joint.texts import read_texts
 from kgraft.cli.output import (
     MOST_PASSES,
@@ -80,6 +81,10 @@ def pretrain(
     """
     from kgraft.graph import Graph
     from kgraft.graph.annotated import split_texts
+
+    opened = Graph.open(graph)
+    need_texts(texts)
+    need_room(out, overwrite=overwrite)
     from kgraft.joint import JointConfig, JointModel, PretrainSettings, Weights
     from kgraft.joint import pretrain as train
     from kgraft.text import Encoder
@@ -88,7 +93,6 @@ def pretrain(
     settings = PretrainSettings(weights=weights, seed=seed).changed(epochs=epochs)
     told: dict[str, float] = {}
     with progress_bar(quiet) as progress:
-        opened = Graph.open(graph)
         data = read_texts(texts, opened, out, seed, progress=progress)
         learnt, chosen_by = split_texts(data, seed=seed)
         model = JointModel(Encoder.load(encoder, max_length=128), JointConfig(cut=cut), seed=seed)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from kgraft.cli.given import need_data, need_joint_model, need_room
 from kgraft.cli.output import (
     MOST_PASSES,
     AsJson,
@@ -58,6 +59,11 @@ def train(
       kgraft joint answer "who directed Alien" --model answerer --graph movies
     """
     from kgraft.graph import Graph
+
+    opened = Graph.open(graph)
+    need_joint_model(model)
+    need_data(data, "train.jsonl", "dev.jsonl")
+    need_room(out, overwrite=overwrite)
     from kgraft.joint import load_joint
     from kgraft.joint.saving import read_facts
     from kgraft.tasks.answering import train_answerer
@@ -65,7 +71,6 @@ def train(
     from kgraft.tasks.graph_questions import Questions
     from kgraft.tasks.joint_tasks import FineTuning
 
-    opened = Graph.open(graph)
     learnt, valid = (Questions.read(data / f"{name}.jsonl", opened) for name in ("train", "dev"))
     if not quiet:
         said = f"{len(learnt):,} questions, {len(valid):,} to choose by; seed {seed}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kgraft.cli.given import need_link_model
 from kgraft.cli.link.options import LinkModelOption, Threshold
 from kgraft.cli.output import MOST, AsJson, GraphOption, Quiet, console, escape, print_json
 from kgraft.progress import progress_bar
@@ -38,10 +39,13 @@ def eval_(
     Example:  kgraft link eval test.jsonl --graph my-graph --model my-linker
     """
     from kgraft.graph import Graph
-    from kgraft.link import Linker, read_annotated, report
+    from kgraft.graph.annotated import read_annotated
 
     opened = Graph.open(graph)
+    need_link_model(model)
     marked = read_annotated(texts, opened)
+    from kgraft.link import Linker, report
+
     with progress_bar(quiet) as progress:
         linker = Linker(opened, model)
         progress.start("linking", None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgraft.cli.given import need_entities, need_lines, need_link_model, need_new_file
 from kgraft.cli.link.options import LinkModelOption, Threshold
 from kgraft.cli.output import MOST, AsJson, GraphOption, Quiet, console, escape, print_json
 from kgraft.errors import BadInput
@@ -78,16 +79,24 @@ def text(
     from kgraft.graph import Graph
 
     opened = Graph.open(graph)
+    need_lines(file)
+    need_new_file(out)
+    need_link_model(model)
+    need_entities(opened, pins.values())
     from kgraft.link import Linker
 
-    linker = Linker(opened, model, pin=pins, exact=exact)
-    if file is not None:
-        from kgraft.link import link_file
+    with progress_bar(quiet) as progress:
+        progress.start("opening the linker")
+        linker = Linker(opened, model, pin=pins, exact=exact)
+        if file is not None:
+            from kgraft.link import link_file
 
-        with progress_bar(quiet) as progress:
             link_file(linker, file, out or sys.stdout, threshold=threshold, progress=progress)
+        if text is not None:
+            progress.start("linking, and encoding entities seen for the first time")
+            links = linker(text, threshold=threshold)
     if text is not None:
-        _show(linker, text, linker(text, threshold=threshold), facts=facts, as_json=as_json)
+        _show(linker, text, links, facts=facts, as_json=as_json)
 
 
 def _show(linker: Linker, text: str, links: list[Link], *, facts: int, as_json: bool) -> None:

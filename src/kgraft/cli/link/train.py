@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from kgraft.cli.given import need_link_model, need_room
 from kgraft.cli.output import (
     MOST,
     MOST_PASSES,
@@ -85,16 +86,20 @@ def train(
     if encoder is not None and not from_scratch:
         raise BadInput("--encoder is for --from-scratch", remedy="give both, or leave it out")
     from kgraft.graph import Graph
-    from kgraft.link import LinkSettings, adapt_linker, read_adaptation, read_annotated
+    from kgraft.graph.annotated import read_annotated
+
+    opened = Graph.open(graph)
+    need_room(out, overwrite=overwrite)
+    need_link_model(init_from)
+    annotated = read_annotated(texts, opened) if texts else None
+    held_out = read_annotated(valid, opened) if valid else None
+    from kgraft.link import LinkSettings, adapt_linker, read_adaptation
     from kgraft.link.shipped import load_model
     from kgraft.link.train import new_model
 
-    opened = Graph.open(graph)
     settings = LinkSettings(seed=seed, fully_annotated=fully_annotated).replace(
         epochs=epochs, learning_rate=learning_rate
     )
-    annotated = read_annotated(texts, opened) if texts else None
-    held_out = read_annotated(valid, opened) if valid else None
     model = new_model(encoder, settings) if from_scratch else load_model(init_from)
     with progress_bar(quiet) as progress:
         for epoch in adapt_linker(
