@@ -102,7 +102,7 @@ def _filled(blocks: Iterator[Cells]) -> Iterator[Cells]:
 
 def _tsv_cells(path: Path, refusals: Refusals, progress: Progress) -> Iterator[Cells]:
     line = 1
-    with open_bytes(path, progress) as stream:
+    with open_bytes(path, progress, lines=True) as stream:
         rest = stream.read(len(BOM)).removeprefix(BOM)
         while block := stream.read(BLOCK):
             block = rest + block
