@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from kgraft.errors import BadInput, need
 from kgraft.graph.batches import ROWS, Batch, Refusals
+from kgraft.graph.readers.entities import refuse_expanding
 from kgraft.graph.readers.iris import FORMAT, GRAPH
 from kgraft.graph.readers.plain_lines import Columns, split_plain
 from kgraft.graph.readers.stream import BOM, open_bytes, plain_suffix, refuse_encoding
@@ -60,6 +61,8 @@ class RdfSource:
         by_line = syntax in LINE_BASED
         with open_bytes(self.path, progress, lines=by_line) as stream:
             ours = stream.peek(len(MARK)).startswith(MARK)
+            if syntax == "RDF_XML":
+                refuse_expanding(stream, self.path)
             self.types_are_ids = not ours
             statements = Statements(
                 str(self.path), refusals, lang=self.lang, keep_blank=by_line, ours=ours
