@@ -151,8 +151,8 @@ def _judge(format: Format, source: Path, out: Path, name: str, *, skip: bool) ->
         return f"{name} FOUND", traceback.format_exc()
     if (grown := _grown() - before) > MEMORY:
         return f"{name} FOUND", f"it took {grown:,} bytes"
-    left = {path.name for path in out.iterdir()} - {"graph", "graph.refused.tsv"}
-    return (f"{name} FOUND", f"left behind: {sorted(left)}") if left else (f"{name} read", "")
+    more = {path.name for path in out.iterdir()} - {"graph", "graph.refused.tsv"}
+    return (f"{name} FOUND", f"left behind: {sorted(more)}") if more else (f"{name} read", "")
 
 
 def _grown() -> int:

@@ -8,12 +8,14 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kgraft.errors import BadInput
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what the system says of a full disk
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,27 @@ def check_name(target: Path) -> None:
         raise BadInput(f"the name {shown} is not UTF-8", remedy="write to another name") from error
 
 
+def _make_parent(target: Path) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise BadInput(f"{target.parent} is a file, not a folder", remedy="name another") from error
+
+
+@contextmanager
+def naming(target: Path, partial: Path) -> Iterator[None]:
+    """Name what was to be written where the system names no file, or the one beside."""
+    try:
+        yield
+    except OSError as error:
+        named = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+        if error.errno is not None and (
+            error.errno in FULL or named.startswith(str(partial)) or str(partial) in str(error)
+        ):
+            raise OSError(error.errno, os.strerror(error.errno), str(target)) from error
+        raise
+
+
 def flush(path: Path) -> None:
     """Force a file or a folder to disk."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -89,17 +112,19 @@ def new_file(target: Path) -> Iterator[Path]:
     What was there before stays until then, and for good if the block fails.
     """
     check_name(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    _make_parent(target)
     partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
     for left in _left_by_killed(target):
         if left != partial and left.is_file():
             left.unlink(missing_ok=True)
     try:
-        yield partial
-        flush(partial)
-        partial.replace(target)
+        with naming(target, partial):
+            yield partial
+            flush(partial)
+            partial.replace(target)
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # of a disk that cannot be written: there is nothing to remove
+            partial.unlink(missing_ok=True)
     flush(target.parent)
 
 
@@ -107,14 +132,15 @@ def new_file(target: Path) -> Iterator[Path]:
 def new_folder(target: Path, kind: Kind, *, overwrite: bool = False) -> Iterator[Path]:
     """Give a folder to write into that becomes `target` when the block ends without an error."""
     refuse_existing(target, kind, overwrite=overwrite)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    _make_parent(target)
     _sweep(target)
     partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
-    partial.mkdir()
     try:
-        yield partial
-        refuse_existing(target, kind, overwrite=overwrite)
-        _install(partial, target)
+        with naming(target, partial):
+            partial.mkdir()
+            yield partial
+            refuse_existing(target, kind, overwrite=overwrite)
+            _install(partial, target)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 from kgraft.errors import KgraftError
 from kgraft.json_text import to_json
 from kgraft.ranges import COUNT, LARGEST_SEED, PASSES
+from kgraft.storage import FULL
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,6 +74,8 @@ def _line(error: KgraftError | OSError | MemoryError | RuntimeError) -> str | No
     else:
         named = error.filename is not None
         said = f"{os.fsdecode(error.filename)}: {error.strerror}" if named else error.strerror
+        if error.errno in FULL:
+            said += "; nothing half-written is in its place: free some space and try again"
     return _visible(said.replace("\r", "\\r").replace("\n", "\\n"))
 
 

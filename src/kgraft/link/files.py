@@ -13,7 +13,7 @@ from kgraft.errors import BadInput, NotFound
 from kgraft.json_text import parse_json, read_json_file, to_json
 from kgraft.link.linker import TEXTS_AT_ONCE, Linker
 from kgraft.progress import Progress, Silent
-from kgraft.storage import check_name, new_file, sha256
+from kgraft.storage import check_name, naming, new_file, sha256
 
 JSON_LINES = {".jsonl", ".json", ".ndjson"}
 DEEPEST = 100  # lists and objects within each other in a line
@@ -44,7 +44,7 @@ def link_file(
         raise BadInput(f"{out} exists already", remedy="name another file")
     partial = out.with_name(out.name + ".partial")
     note = partial.with_name(partial.name + ".json")
-    with partial.open("a", encoding="utf-8") as written:
+    with naming(partial, partial), partial.open("a", encoding="utf-8") as written:
         _lock(written, partial)
         done = _resume(partial, note, run_identity(linker, file, threshold))
         for line in _linked_lines(linker, file, done, threshold, progress):

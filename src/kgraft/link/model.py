@@ -13,6 +13,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
+from math import isfinite
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -34,6 +35,7 @@ from kgraft.vectors.tensors import UNREADABLE, write_tensors
 
 WEIGHTS, CONFIG, NAMES = "model.safetensors", "config.json", "names.jsonl"
 KIND = "kgraft_link"
+LARGEST = 1 << 16  # of the sizes that make sense
 FORMAT = 2
 ENCODER_FEATURES = (
     "silent",  # the encoder does not say anything: it cannot read the text
@@ -214,7 +216,7 @@ def _read_config(file: Path) -> LinkConfig:
 
 
 def _is_size(value: object) -> bool:
-    return type(value) is int and value > 0
+    return type(value) is int and 0 < value <= LARGEST
 
 
 _CHECKS: dict[str, Callable[[object], bool]] = {
@@ -222,5 +224,5 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "rank": _is_size,
     "longest": _is_size,
     "width": _is_size,
-    "threshold": lambda value: isinstance(value, int | float),
+    "threshold": lambda value: type(value) in (int, float) and isfinite(value),
 }
