@@ -78,6 +78,25 @@ def test_a_spoilt_manifest(graph, content):
     refused(run("graph", "info", graph), "manifest.json is damaged")
 
 
+@pytest.mark.parametrize("pair", [("edges", "ids"), ("variants", "postings"), ("ids", "triples")])
+def test_a_table_in_the_place_of_another(graph, pair):
+    into, other = (graph / f"{name}.arrow" for name in pair)
+    into.write_bytes(other.read_bytes())
+    manifest = json.loads((graph / "manifest.json").read_text("utf-8"))
+    manifest["files"][into.name]["bytes"] = into.stat().st_size
+    (graph / "manifest.json").write_text(json.dumps(manifest))
+    refused(run("graph", "info", graph), into.name, "is another table")
+
+
+def test_a_table_that_is_cut_short(graph):
+    for path in graph.glob("*.arrow"):
+        whole = path.read_bytes()
+        path.write_bytes(whole[: len(whole) // 2])
+        refused(run("graph", "info", graph), path.name)
+        path.write_bytes(whole)
+    assert run("graph", "info", graph).exit_code == 0
+
+
 # Markup
 
 

@@ -32,6 +32,27 @@ TABLES = (
 )
 # Tables that older graphs lack: made when they are used.
 SINCE_0_2 = ("name_forms", "variants", "rewordings", "reduced")
+COLUMNS = {  # that a table must have, to tell it from another one
+    "entities": {"id", "label", "description", "aliases", "types", "name_counts"},
+    "relations": {"id", "label"},
+    "triples": {"head", "relation", "tail", "split"},
+    "edges": {"relation_other"},
+    "ids": {"hash", "entity"},
+    "aliases": {"key"},
+    "candidates": {"entity", "weight"},
+    "phrases": {"hash", "value"},
+    "words": {"hash", "start"},
+    "postings": {"alias"},
+    "name_forms": {"forms"},
+    "variants": {"hash", "alias"},
+    "rewordings": {"word", "other"},
+    "reduced": {"hash", "alias"},
+    "bounds": {"start"},
+    "id_buckets": {"start"},
+    "alias_bounds": {"start"},
+    "phrase_buckets": {"start"},
+    "word_buckets": {"start"},
+}
 _ROWS = 1 << 18  # rows of an Arrow batch
 
 
@@ -88,9 +109,13 @@ def read_table(folder: Path, name: str) -> pa.Table:
     path = folder / f"{name}.arrow"
     try:
         with pa.memory_map(str(path)) as source:
-            return pa.ipc.open_file(source).read_all()
+            table = pa.ipc.open_file(source).read_all()
     except (OSError, pa.ArrowException) as error:
-        raise BadGraph(f"{path} cannot be read ({error}); import the graph again") from error
+        reason = " ".join(str(error).split())
+        raise BadGraph(f"{path} cannot be read ({reason}); import the graph again") from error
+    if absent := COLUMNS.get(name, set()) - set(table.column_names):
+        raise BadGraph(f"{path} is another table (no {min(absent)}); import the graph again")
+    return table
 
 
 def read_tables(folder: Path) -> dict[str, pa.Table]:
