@@ -144,6 +144,17 @@ def test_what_is_written_is_strict_json(own, tmp_path):
     assert json.loads(stream.getvalue(), parse_constant=pytest.fail)["score"] is None
 
 
+def test_two_runs_do_not_write_one_file(own, source, out, tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    with (tmp_path / "links.jsonl.partial").open("a") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(BadInput, match="another process is writing"):
+            link_file(own, source, out)
+    link_file(own, source, out)
+    assert len(rows_of(out)) == len(TEXTS)
+    assert partials(tmp_path) == []
+
+
 def test_plain_lines_are_texts(own, tmp_path, out):
     (tmp_path / "texts.txt").write_text("Texas\n\neuro", encoding="utf-8")
     link_file(own, tmp_path / "texts.txt", out)

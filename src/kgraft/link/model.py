@@ -224,5 +224,5 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "rank": _is_size,
     "longest": _is_size,
     "width": _is_size,
-    "threshold": lambda value: type(value) in (int, float) and isfinite(value),
+    "threshold": lambda value: isinstance(value, int | float) and isfinite(value),
 }
