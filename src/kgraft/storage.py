@@ -79,7 +79,8 @@ def _make_parent(target: Path) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
-        raise BadInput(f"{target.parent} is a file, not a folder", remedy="name another") from error
+        told = "there is a file, not a folder"
+        raise NotADirectoryError(errno.ENOTDIR, told, str(target.parent)) from error
 
 
 @contextmanager
@@ -111,7 +112,7 @@ def new_file(target: Path) -> Iterator[Path]:
 
     What was there before stays until then, and for good if the block fails.
     """
-    check_name(target)
+    check_name(Path(target.name))  # the folder may be the user's own cache, whatever its name
     _make_parent(target)
     partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
     for left in _left_by_killed(target):
