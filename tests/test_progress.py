@@ -1,11 +1,13 @@
 """Progress: a bar a stage where stderr is a terminal, silence elsewhere."""
 
 import io
+import threading
+import time
 
 import pytest
 from rich.console import Console
 
-from kgraft.progress import Silent, progress_bar
+from kgraft.progress import Lines, Silent, progress_bar
 
 
 @pytest.fixture
@@ -35,11 +37,46 @@ def test_silence_takes_any_report(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_no_bar_where_stderr_is_no_terminal(capsys):
+def test_quick_work_says_nothing_where_stderr_is_no_terminal(capsys):
     with progress_bar() as progress:
-        assert isinstance(progress, Silent)
+        assert isinstance(progress, Lines)
         progress.start("reading", 10)
+        progress.advance(10)
     assert capsys.readouterr() == ("", "")
+
+
+def test_long_work_is_told_in_lines(capsys):
+    lines = Lines(every=0.02)
+    lines.start("reading [/]", 4)
+    lines.advance(3)
+    time.sleep(0.1)
+    lines.start("sorting \udcff")
+    time.sleep(0.1)
+    lines.stop()
+    told = capsys.readouterr().err
+    assert "kgraft: reading [/]: 75%, 0 s\n" in told
+    assert "kgraft: sorting ?: 0 s\n" in told
+    time.sleep(0.05)
+    assert capsys.readouterr().err == ""
+
+
+def test_nothing_is_told_after_an_error():
+    before = threading.active_count()
+
+    def fail():
+        with progress_bar() as progress:
+            progress.start("reading")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert threading.active_count() == before
+
+
+def test_what_looks_like_markup_is_a_stage(terminal):
+    with progress_bar() as progress:
+        progress.start("reading [/] [bold]x")
+    assert "reading [/] [bold]x" in terminal.getvalue()
 
 
 def test_no_bar_where_it_is_to_be_quiet(terminal):

@@ -1,9 +1,14 @@
 """A file appears whole or not at all, and what was there stays until then."""
 
+import errno
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from kgraft import storage
 from kgraft.errors import BadInput
 from kgraft.storage import Kind, cache_folder, describe_file, new_file, new_folder, refuse_existing
 
@@ -65,3 +70,34 @@ def test_where_the_cache_is(monkeypatch, tmp_path):
     assert cache_folder() == Path.home() / ".cache" / "kgraft"
     monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "mine"))
     assert cache_folder() == tmp_path / "mine"
+
+
+def test_a_new_file_removes_what_a_killed_writer_left(tmp_path):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    (tmp_path / f"out.txt.partial-{gone.pid}").write_text("half")
+    (tmp_path / "out.txt.partial-note").write_text("mine")
+    (tmp_path / f"out.txt.partial-{os.getppid()}").write_text("of a writer that runs")
+    with storage.new_file(tmp_path / "out.txt") as partial:
+        partial.write_text("whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        ["out.txt", "out.txt.partial-note", f"out.txt.partial-{os.getppid()}"]
+    )
+
+
+def test_a_full_disk_names_the_target(tmp_path):
+    def write():
+        with storage.new_file(tmp_path / "out.txt"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space") as error:
+        write()
+    assert error.value.filename == str(tmp_path / "out.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_where_a_folder_should_be_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError) as error, storage.new_file(tmp_path / "file" / "x"):
+        pass
+    assert error.value.filename == str(tmp_path / "file")

@@ -1,10 +1,15 @@
-"""Progress of long work: a bar on stderr for people, nothing for programs."""
+"""Progress of long work on stderr: a bar on a terminal, elsewhere a line every ten seconds."""
 
 from __future__ import annotations
 
+import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
+
+EVERY = 10.0  # seconds between two lines where stderr is no terminal
 
 
 class Progress(Protocol):
@@ -27,16 +32,61 @@ class Silent:
         """Do nothing."""
 
 
+class Lines:
+    """Tells how far work is in a line every some seconds, from a thread of its own.
+
+    Work that is done before the first line is due says nothing.
+    """
+
+    def __init__(self, every: float = EVERY) -> None:
+        self._every, self._over = every, threading.Event()
+        self._what, self._total, self._done = "", 0, 0
+        self._since = time.monotonic()
+        self._teller: threading.Thread | None = None
+
+    def start(self, what: str, total: int | None = None) -> None:
+        """Begin a new stage of `total` units (None where the size is not known)."""
+        self._what, self._total, self._done = what, total or 0, 0
+        self._since = time.monotonic()
+        if self._teller is None:
+            self._teller = threading.Thread(target=self._tell, daemon=True)
+            self._teller.start()
+
+    def advance(self, amount: int = 1) -> None:
+        """Report that `amount` more units are done."""
+        self._done += amount
+
+    def stop(self) -> None:
+        """Tell no more."""
+        self._over.set()
+        if self._teller is not None:
+            self._teller.join()
+
+    def _tell(self) -> None:
+        while not self._over.wait(self._every):
+            share = f"{min(self._done / self._total, 1):.0%}, " if self._total else ""
+            what = self._what.encode(errors="replace").decode()
+            since = time.monotonic() - self._since
+            print(f"kgraft: {what}: {share}{since:.0f} s", file=sys.stderr, flush=True)
+
+
 @contextmanager
 def progress_bar(quiet: bool = False) -> Iterator[Progress]:
-    """Show a bar a stage on stderr while the block runs; silent where stderr is no terminal."""
+    """Show a bar a stage on stderr while the block runs; lines where stderr is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as RichProgress
 
     console = Console(stderr=True)
-    if quiet or not console.is_terminal:
+    if quiet:
         yield Silent()
+        return
+    if not console.is_terminal:
+        lines = Lines()
+        try:
+            yield lines
+        finally:
+            lines.stop()
         return
 
     class Bar:
@@ -61,7 +111,7 @@ def progress_bar(quiet: bool = False) -> Iterator[Progress]:
                 self.rich.advance(self.task, amount)
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f}%"),
         TimeElapsedColumn(),

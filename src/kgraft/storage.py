@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import hashlib
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kgraft.errors import BadInput
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what the system says of a full disk
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,37 @@ def changed_file(folder: Path, files: dict[str, dict[str, Any]]) -> str | None:
     return None
 
 
+def check_name(target: Path) -> None:
+    """Refuse to write under a name that is not UTF-8, which others could not read."""
+    try:
+        str(target).encode()
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(target).decode(errors="backslashreplace")
+        raise BadInput(f"the name {shown} is not UTF-8", remedy="write to another name") from error
+
+
+def _make_parent(target: Path) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        told = "there is a file, not a folder"
+        raise NotADirectoryError(errno.ENOTDIR, told, str(target.parent)) from error
+
+
+@contextmanager
+def naming(target: Path, partial: Path) -> Iterator[None]:
+    """Name what was to be written where the system names no file, or the one beside."""
+    try:
+        yield
+    except OSError as error:
+        named = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+        if error.errno is not None and (
+            error.errno in FULL or named.startswith(str(partial)) or str(partial) in str(error)
+        ):
+            raise OSError(error.errno, os.strerror(error.errno), str(target)) from error
+        raise
+
+
 def flush(path: Path) -> None:
     """Force a file or a folder to disk."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -78,14 +112,20 @@ def new_file(target: Path) -> Iterator[Path]:
 
     What was there before stays until then, and for good if the block fails.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
+    check_name(Path(target.name))  # the folder may be the user's own cache, whatever its name
+    _make_parent(target)
     partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
+    for left in _left_by_killed(target):
+        if left != partial and left.is_file():
+            left.unlink(missing_ok=True)
     try:
-        yield partial
-        flush(partial)
-        partial.replace(target)
+        with naming(target, partial):
+            yield partial
+            flush(partial)
+            partial.replace(target)
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # of a disk that cannot be written: there is nothing to remove
+            partial.unlink(missing_ok=True)
     flush(target.parent)
 
 
@@ -93,14 +133,15 @@ def new_file(target: Path) -> Iterator[Path]:
 def new_folder(target: Path, kind: Kind, *, overwrite: bool = False) -> Iterator[Path]:
     """Give a folder to write into that becomes `target` when the block ends without an error."""
     refuse_existing(target, kind, overwrite=overwrite)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    _make_parent(target)
     _sweep(target)
     partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
-    partial.mkdir()
     try:
-        yield partial
-        refuse_existing(target, kind, overwrite=overwrite)
-        _install(partial, target)
+        with naming(target, partial):
+            partial.mkdir()
+            yield partial
+            refuse_existing(target, kind, overwrite=overwrite)
+            _install(partial, target)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
@@ -109,6 +150,7 @@ def new_folder(target: Path, kind: Kind, *, overwrite: bool = False) -> Iterator
 
 def refuse_existing(target: Path, kind: Kind, *, overwrite: bool = False) -> None:
     """Refuse a target that is there already, unless it is of the kind and may be overwritten."""
+    check_name(target)
     if not target.exists():
         return
     if not overwrite:
@@ -120,21 +162,37 @@ def refuse_existing(target: Path, kind: Kind, *, overwrite: bool = False) -> Non
 def _install(partial: Path, target: Path) -> None:
     """Rename to the target; what was there steps aside first and is deleted last."""
     old = target.with_name(f"{partial.name}-old")
-    if target.exists():
-        target.rename(old)
-    partial.rename(target)
+    try:
+        if target.exists():
+            target.rename(old)
+        partial.rename(target)
+    except OSError as error:
+        if old.exists() and not target.exists():
+            old.rename(target)
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT):
+            reason = f"another process has written {target} meanwhile"
+            raise BadInput(reason, remedy="look at it, or run the command again") from error
+        raise
     shutil.rmtree(old, ignore_errors=True)
 
 
 def _sweep(target: Path) -> None:
     """Remove what a killed writer of the same target has left; put back what it set aside."""
-    for left in target.parent.glob(f"{glob.escape(target.name)}.partial-*"):
+    for left in _left_by_killed(target):
+        if left.name.endswith("-old") and not target.exists():
+            left.rename(target)
+        elif left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
+
+
+def _left_by_killed(target: Path) -> Iterator[Path]:
+    """Yield what writers of a target that run no more have left beside it."""
+    for left in list(target.parent.glob(f"{glob.escape(target.name)}.partial-*")):
         writer = left.name.removesuffix("-old").rpartition("-")[2]
         if writer.isdigit() and not _alive(int(writer)):
-            if left.name.endswith("-old") and not target.exists():
-                left.rename(target)
-            else:
-                shutil.rmtree(left, ignore_errors=True)
+            yield left
 
 
 def _alive(process: int) -> bool:

@@ -78,7 +78,7 @@ def test_strategies(folder, graph, host_folder, monkeypatch):  # noqa: F811
 
 def test_a_task_that_is_none(folder, graph):  # noqa: F811
     done = run("eval", "sorcery", "--model", folder / "model", "--graph", graph.folder, code=2)
-    assert "no task is called sorcery" in done.stderr
+    assert "no task is named 'sorcery'" in done.stderr
     done = run("eval", "questions", "--model", folder / "model", "--graph", graph.folder, code=2)
     assert "questions needs data" in done.stderr
 

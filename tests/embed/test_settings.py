@@ -60,6 +60,10 @@ BAD += [
 ]
 BAD += [({"finish": -1}, "finish is -1, but must be a number not below 0")]
 BAD += [({"seed": -1}, "seed is -1, but must be a number not below 0")]
+BAD += [({"dimension": 10**12}, "dimension is 1000000000000; give 1 to 65536")]
+BAD += [({"learning_rate": 1e300}, "learning_rate is 1e+300; give 1e-12 to 1000")]
+BAD += [({"epochs": 10**40}, "epochs is 10000000000000000000… (41 digits); give 1 to 1e+06")]
+BAD += [({"seed": 1 << 64}, "seed is 18446744073709551616; give 0 to ")]
 
 
 @pytest.mark.parametrize(("changes", "line"), BAD, ids=[str(changes) for changes, _ in BAD])

@@ -279,3 +279,10 @@ def test_the_best_vectors_are_written(desks, tmp_path, monkeypatch):
         found, expected = (load_file(tmp_path / out / name) for out in ("vectors", "one"))
         assert torch.equal(found["vectors"], expected["vectors"])
     assert training.run_folder(tmp_path / "vectors").exists() is False
+
+
+def test_vectors_that_no_memory_holds_are_refused(desks, tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "memory", lambda: 10_000.0)
+    with pytest.raises(BadInput, match="give a smaller dimension"):
+        run(desks, quick("complex", dimension=1 << 16), tmp_path / "vectors")
+    assert list(tmp_path.iterdir()) == []

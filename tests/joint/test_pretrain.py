@@ -138,5 +138,10 @@ def test_bad_input(graph, data, host_folder, tmp_path):
         list(run(graph, data.part(np.zeros(0, np.int64)), host_folder, tmp_path / "x")[1])
     with pytest.raises(BadInput, match="none of the four losses counts"):
         Weights(0, 0, 0, 0)
+    for number in (float("nan"), float("inf"), -1.0):
+        with pytest.raises(BadInput, match="words is "):
+            Weights(words=number)
+    with pytest.raises(BadInput, match="epochs is 1000000000000"):
+        PretrainSettings(epochs=10**12)
     with pytest.raises(NotFound, match="no joint model at"):
         load_joint(tmp_path / "nowhere")

@@ -13,6 +13,7 @@ from kgraft.link.linker import Linker
 from kgraft.link.linking import LinkOptions
 
 TEXTS = ["Paris is old.", "", "who rules New York City?", "東京 \ud83d", "the euro"] * 2
+WRITTEN = [text.replace("\ud83d", "\ufffd") for text in TEXTS]
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ def test_each_text_is_a_line_with_its_links(own, source, out, tmp_path):
     link_file(own, source, out)
     rows = rows_of(out)
     assert [(row["text"], row["number"]) for row in rows] == [
-        (text, number) for number, text in enumerate(TEXTS)
+        (text, number) for number, text in enumerate(WRITTEN)
     ]
     expected = [[link.to_dict() for link in links] for links in own.link(TEXTS)]
     plain = json.loads(json.dumps(expected))
@@ -99,13 +100,59 @@ def test_lines_go_to_a_stream(own, source, out):
     assert [json.loads(line) for line in stream.getvalue().splitlines()] == rows_of(out)
 
 
-def test_half_a_surrogate_pair_can_be_written_to_any_stream(own, source):
-    """Standard output takes UTF-8 only."""
+def test_half_a_surrogate_pair_is_written_as_a_character(own, source):
+    """Strict readers of JSON refuse its escape, and offsets stay as they are."""
     stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     link_file(own, source, stream)
     stream.flush()
     rows = [json.loads(line) for line in stream.buffer.getvalue().decode().splitlines()]
-    assert [row["text"] for row in rows] == TEXTS
+    assert [row["text"] for row in rows] == WRITTEN
+
+
+@pytest.mark.parametrize("packed", [b'{"text": "Texas"}\n', b"Texas\n"])
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path, packed):
+    file = tmp_path / ("texts.jsonl" if packed[:1] == b"{" else "texts.txt")
+    file.write_bytes(b"\xef\xbb\xbf" + packed)
+    assert list(read_texts(file)) == [{"text": "Texas"}]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("[" * 100_000, "nested too deeply"),
+        ('{"text": "a", "more": ' + "[" * 200 + "]" * 200 + "}", "nested too deeply"),
+        ('{"text": "a", "score": NaN}', "NaN is no JSON"),
+        ('{"text": "a", "score": -Infinity}', "-Infinity is no JSON"),
+        ('{"text": 7}', "no text"),
+        ("{", "bad JSON"),
+    ],
+)
+def test_a_line_that_cannot_be_written_again_is_refused(tmp_path, line, reason):
+    file = tmp_path / "texts.jsonl"
+    file.write_text('{"text": "' + "[" * 500 + '"}\n' + line + "\n", encoding="utf-8")
+    with pytest.raises(BadInput) as error:
+        list(read_texts(file))
+    assert (error.value.file, error.value.line) == (str(file), 2)
+    assert reason in error.value.reason
+
+
+def test_what_is_written_is_strict_json(own, tmp_path):
+    """A number too large for a float is read as infinite."""
+    (tmp_path / "texts.jsonl").write_text('{"text": "Texas", "score": 1e999}\n')
+    stream = io.StringIO()
+    link_file(own, tmp_path / "texts.jsonl", stream)
+    assert json.loads(stream.getvalue(), parse_constant=pytest.fail)["score"] is None
+
+
+def test_two_runs_do_not_write_one_file(own, source, out, tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    with (tmp_path / "links.jsonl.partial").open("a") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(BadInput, match="another process is writing"):
+            link_file(own, source, out)
+    link_file(own, source, out)
+    assert len(rows_of(out)) == len(TEXTS)
+    assert partials(tmp_path) == []
 
 
 def test_plain_lines_are_texts(own, tmp_path, out):
@@ -227,7 +274,8 @@ def test_a_bad_line_is_refused_with_its_number(tmp_path, line):
     file.write_text(f'{{"text": "Paris"}}\n{line}\n')
     with pytest.raises(BadInput) as error:
         list(read_texts(file))
-    assert str(error.value) == f'{file}:2: no text; write {{"text": "…"}}'
+    assert (error.value.file, error.value.line) == (str(file), 2)
+    assert str(error.value).endswith('; write {"text": "…"}')
 
 
 def test_a_file_must_be_utf8(tmp_path):

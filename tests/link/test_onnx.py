@@ -47,6 +47,21 @@ def priced(exported, tmp_path):
     return priced
 
 
+@pytest.mark.parametrize("spoil", [b"", b"another model"])
+def test_a_file_that_was_swapped_is_not_opened(priced, loaded, monkeypatch, spoil):
+    folder = priced(0.0)
+    monkeypatch.setattr("kgraft.link.onnx.OnnxReader", lambda *_: pytest.fail("it was opened"))
+    (folder / FILE).write_bytes(spoil)
+    with pytest.raises(BadInput, match=f"is not the model that {COST} was written for"):
+        fast_reader(folder, loaded.longest)
+
+
+def test_a_file_without_a_checksum_is_not_opened(priced, loaded):
+    folder = priced(0.0)
+    (folder / COST).write_text('{"cost": 0.0}')
+    assert fast_reader(folder, loaded.longest) is None
+
+
 def apart(values, expected, mask):
     """Return how far values are apart, in standard deviations of the expected ones."""
     values, expected = values.numpy()[mask], expected.numpy()[mask]
@@ -122,6 +137,6 @@ def test_a_damaged_exported_file_is_one_clear_line(priced):
     folder = priced(0.0)
     (folder / FILE).write_bytes(b"half")
     with pytest.raises(BadInput, match="is not an exported link model") as error:
-        fast_reader(folder, 10)
+        OnnxReader(folder / FILE, 10)
     assert error.value.file == str(folder / FILE)
     assert "\n" not in str(error.value)

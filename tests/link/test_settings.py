@@ -8,8 +8,14 @@ from kgraft.link.settings import LinkSettings
 
 @pytest.mark.parametrize("name", ["rank", "epochs", "patience", "batch_tokens", "part"])
 def test_counts_below_1_are_refused(name):
-    with pytest.raises(BadInput, match=f"^{name} is 0; give 1 or more$"):
+    with pytest.raises(BadInput, match=f"^{name} is 0; give 1 to "):
         LinkSettings(**{name: 0})
+
+
+@pytest.mark.parametrize("changes", [{"seed": -1}, {"seed": 1 << 64}, {"epochs": 10**12}])
+def test_absurd_numbers_are_refused(changes):
+    with pytest.raises(BadInput, match=f"^{next(iter(changes))} is "):
+        LinkSettings(**changes)
 
 
 @pytest.mark.parametrize("name", ["learning_rate", "head_rate"])

@@ -356,3 +356,13 @@ def test_a_sketch_of_other_entities_is_named(tmp_path, sketched, name, change):
     write_tensors(tmp_path / "mixed", {**tensors, name: change(tensors[name])})
     with pytest.raises(BadInput, match="mixed: is no index of entities"):
         EntityIndex.open(tmp_path / "mixed")
+
+
+@pytest.mark.parametrize("place", [0, 100, -1])
+def test_a_changed_sketch_is_not_opened(tmp_path, sketched, monkeypatch, place):
+    tensors = sketched._stored.tensors()
+    tensors["sketch"][place] ^= 1
+    write_tensors(tmp_path / "changed", tensors)
+    monkeypatch.setattr(module.faiss, "deserialize_index", lambda *_: pytest.fail("it was opened"))
+    with pytest.raises(BadInput, match="the checksum of its sketch is wrong"):
+        EntityIndex.open(tmp_path / "changed")

@@ -7,10 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
-from rich.markup import escape
 
 from kgraft.cli.example import example
-from kgraft.cli.output import AsJson, GraphName, GraphOption, Quiet, console, print_json
+from kgraft.cli.output import (
+    MOST,
+    AsJson,
+    GraphName,
+    GraphOption,
+    Quiet,
+    console,
+    escape,
+    finite,
+    print_json,
+)
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -58,6 +67,7 @@ Query = Annotated[
     Path | None, typer.Option(help="What to ask a SPARQL endpoint; all triples, by default.")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a graph that is there.")]
+RATIO = 200.0  # as in `kgraft.graph.readers.stream`
 ExportFormat = Annotated[
     str | None,
     typer.Option(
@@ -80,6 +90,14 @@ def import_(
     undeclared: Undeclared = "add",
     query: Query = None,
     skip_bad: SkipBad = False,
+    unpack_ratio: Annotated[
+        float,
+        typer.Option(
+            min=1,
+            callback=finite,
+            help="How many times its size a .gz or .bz2 file may unpack to, beyond 64 MiB.",
+        ),
+    ] = RATIO,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -101,16 +119,17 @@ def import_(
       kgraft graph import https://example.org/sparql --out some --query some.rq
     """
     from kgraft.graph import Refusals, build_graph, open_source
+    from kgraft.graph.readers.stream import unpack_ratio as unpacking
 
     refused = out.parent / f"{out.name}.refused.tsv"
     refusals = Refusals(skip=skip_bad, path=refused)
-    with progress_bar(quiet) as progress:
+    with progress_bar(quiet) as progress, unpacking(unpack_ratio):
         manifest = build_graph(
             open_source(
                 source,
                 format=format,
                 lang=lang,
-                blank_nodes=blank_nodes,
+                blank_nodes=_blank_nodes(blank_nodes),
                 columns=_column_names(columns),
                 header=header,
                 undeclared=_undeclared(undeclared),
@@ -129,13 +148,13 @@ def import_(
         print_json(manifest)
         return
     counts = f"{manifest.entities:,} entities, {manifest.relations:,} relations"
-    console().print(f"[green]{escape(str(out))}[/]: {counts}, {manifest.triples:,} triples")
+    console().print(f"[green]{escape(out)}[/]: {counts}, {manifest.triples:,} triples")
     for reason, count in manifest.left_out.items():
-        console().print(f"  left out: {count:,} {reason}")
+        console().print(f"  left out: {count:,} {escape(reason)}")
     for text in manifest.notes:
         console().print(f"  {escape(text)}")
     for reason, count in manifest.refused.items():
-        console().print(f"  refused: {count:,} × {reason}; see {escape(str(refused))}")
+        console().print(f"  refused: {count:,} × {escape(reason)}; see {escape(refused)}")
 
 
 def _column_names(text: str) -> dict[str, str]:
@@ -147,6 +166,14 @@ def _column_names(text: str) -> dict[str, str]:
         remedy = "write it as in --columns head=from,relation=3,tail=to"
         raise BadInput(f"--columns cannot be read: {text[:80]}", remedy=remedy)
     return {role.strip(): name.strip() for role, _, name in pairs}
+
+
+def _blank_nodes(text: str) -> Literal["fold", "keep", "drop"]:
+    from kgraft.errors import BadInput
+
+    if text in ("fold", "keep", "drop"):
+        return cast(Literal["fold", "keep", "drop"], text)
+    raise BadInput(f"--blank-nodes is {text[:40]!r}", remedy="choose fold, keep or drop")
 
 
 def _undeclared(text: str) -> Literal["add", "refuse"]:
@@ -195,7 +222,9 @@ def _info_table(graph: Graph) -> object:
 def show(
     entity: Annotated[str, typer.Argument(help="Id or name of an entity.")],
     graph: GraphOption = "world",
-    facts: Annotated[int, typer.Option(min=0, help="How many facts or paths to show.")] = 20,
+    facts: Annotated[
+        int, typer.Option(min=0, max=MOST, help="How many facts or paths to show.")
+    ] = 20,
     to: Annotated[str | None, typer.Option(help="Show the paths to this entity instead.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -276,7 +305,9 @@ def _path_json(path: GraphPath) -> dict[str, object]:
 def search(
     words: Annotated[str, typer.Argument(help="A name, the beginning of one, or words of one.")],
     graph: GraphOption = "world",
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to show.")] = 10,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=MOST, help="How many to show.")
+    ] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Search entities by name: exact, by prefix, by words in any order.
@@ -327,7 +358,7 @@ def export(
     if as_json:
         print_json({"out": str(out), "format": written})
         return
-    console().print(f"[green]{escape(str(out))}[/]: written as {written}")
+    console().print(f"[green]{escape(out)}[/]: written as {written}")
     if opened.manifest.literals and written not in ("ntriples", "turtle"):
         count = f"{opened.manifest.literals:,} values of properties"
         console().print(f"  left out: {count}; ntriples and turtle hold them")
@@ -347,6 +378,6 @@ def check(graph: GraphName = "world", quiet: Quiet = False, as_json: AsJson = Fa
         for problem in problems:
             console().print(f"[red]{escape(problem)}[/]")
         if not problems:
-            console().print(f"[green]{escape(str(folder))}[/]: all is well")
+            console().print(f"[green]{escape(folder)}[/]: all is well")
     if problems:
         raise typer.Exit(1)

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-import json
+import os
+import re
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, is_dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from kgraft.errors import KgraftError
+from kgraft.json_text import to_json
+from kgraft.ranges import COUNT, LARGEST_SEED, PASSES
+from kgraft.storage import FULL
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from kgraft.training import Epoch
 
+MOST = int(COUNT[1])  # rows that are shown, read or made
+MOST_PASSES = int(PASSES[1])
 NARROWEST = 100  # columns where the output is no terminal
+
+NO_MEMORY = ("can't allocate memory", "out of memory")  # in torch's own words
+
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-Seed = Annotated[int, typer.Option(help="Seed of all random choices.")]
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of all random choices.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a model that is there.")]
 GraphName = Annotated[
     str, typer.Argument(help="A graph's folder, or a built-in graph.", metavar="GRAPH")
@@ -39,21 +50,60 @@ class OneLineErrors(TyperGroup):
         """Run the command; with --debug errors keep their trace."""
         try:
             return super().invoke(ctx)
-        except (KgraftError, OSError) as error:
-            if ctx.params.get("debug") or isinstance(error, BrokenPipeError):
+        except (KgraftError, OSError, MemoryError, RuntimeError) as error:
+            said = _line(error)
+            if said is None or ctx.params.get("debug") or isinstance(error, BrokenPipeError):
                 raise
-            print(f"kgraft: {_line(error)}", file=sys.stderr)
+            print(f"kgraft: {said}", file=sys.stderr)
             raise typer.Exit(2) from error
         except KeyboardInterrupt as interrupt:
             print("kgraft: interrupted; nothing half-written is left", file=sys.stderr)
             raise typer.Exit(130) from interrupt
 
 
-def _line(error: KgraftError | OSError) -> str:
-    """Say in one line what went wrong: ours do, the system's name a file and a reason."""
+def _line(error: KgraftError | OSError | MemoryError | RuntimeError) -> str | None:
+    """Say in one line what went wrong: ours do, the system's name a file and a reason.
+
+    None is for what should not happen: its trace is to be seen.
+    """
+    if isinstance(error, MemoryError | RuntimeError):
+        full = isinstance(error, MemoryError) or any(w in str(error) for w in NO_MEMORY)
+        return "the memory is full; give smaller numbers or fewer data at once" if full else None
     if isinstance(error, KgraftError) or error.strerror is None:
-        return str(error)
-    return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+        said = str(error)
+    else:
+        named = error.filename is not None
+        said = f"{os.fsdecode(error.filename)}: {error.strerror}" if named else error.strerror
+        if error.errno in FULL:
+            said += "; nothing half-written is in its place: free some space and try again"
+    return _visible(said.replace("\r", "\\r").replace("\n", "\\n"))
+
+
+def escape(text: object) -> str:
+    """Return a text for the console as it is: brackets are no markup, and nothing moves the cursor.
+
+    >>> escape("[/] \\x1b[2J")
+    '\\\\[/] \\\\x1b[2J'
+    """
+    from rich.markup import escape
+
+    shown = _visible(str(text))
+    bare = shown.rstrip("\\")
+    # Backslashes at the end would escape the tag that follows: they get one of their own.
+    end = "\\\\" * (len(shown) - len(bare))
+    return escape(bare) + (f"{end}[none][/none]" if end else "")
+
+
+def _visible(text: str) -> str:
+    """Return a text with control characters, but for tabs and line ends, in words."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def finite(number: float | None) -> float | None:
+    """Refuse an option that is no finite number; 'nan' is within all limits."""
+    if number is not None and not isfinite(number):
+        raise typer.BadParameter(f"{number} is no finite number.")
+    return number
 
 
 def console() -> Console:
@@ -69,7 +119,7 @@ def console() -> Console:
 def print_json(value: object) -> None:
     """Print a value as JSON; dataclasses become objects."""
     plain = asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
-    print(json.dumps(plain, ensure_ascii=False, indent=2))
+    print(to_json(plain, indent=2))
 
 
 def epoch_line(epoch: Epoch, losses: Iterable[str], figures: Iterable[str]) -> str:

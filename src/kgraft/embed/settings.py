@@ -11,6 +11,16 @@ from kgraft.embed.model import Model
 from kgraft.embed.models import MODELS
 from kgraft.embed.similarity import PRODUCTS
 from kgraft.errors import BadInput
+from kgraft.ranges import (
+    PASSES,
+    PASSES_OR_NONE,
+    RATE,
+    SEED,
+    SIZE,
+    WEIGHT,
+    Range,
+    check_ranges,
+)
 
 LOSSES = ("softmax", "sampled-softmax", "self-adversarial", "margin")
 CORRUPTIONS = ("both", "uniform", "bernoulli")
@@ -53,6 +63,7 @@ class Settings:
     def __post_init__(self) -> None:
         for wrong in self._wrong():
             raise BadInput(wrong)
+        check_ranges(self, _RANGES)
 
     def _wrong(self) -> list[str]:
         """Return what is wrong with the settings, the remedy included."""
@@ -120,6 +131,17 @@ _POSITIVE = ("negatives", "chunk", "learning_rate", "batch", "epochs", "patience
 _NOT_NEGATIVE = ("entity_weight", "relation_weight", "dropout", "temperature", "margin", "seed",
                  "final_rate", "finish")  # fmt: skip
 
+
+_RANGES: dict[str, Range] = {
+    "dimension": (1, 1 << 16),
+    **dict.fromkeys(("negatives", "chunk", "batch"), SIZE),
+    **dict.fromkeys(("epochs", "patience", "validate_every"), PASSES),
+    "finish": PASSES_OR_NONE,
+    **dict.fromkeys(("learning_rate", "scale"), RATE),
+    "final_rate": (0, 1000),
+    **dict.fromkeys(("entity_weight", "relation_weight", "temperature", "margin"), WEIGHT),
+    "seed": SEED,
+}
 
 _KINDS = {str: "a name", int: "a whole number", float: "a number", bool: "true or false"}
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from kgraft.embed.embedding import Embedding
 from kgraft.embed.evaluate import rank_queries
 from kgraft.embed.settings import Settings
 from kgraft.embed.trainee import EmbedTrainee
-from kgraft.errors import KgraftError
+from kgraft.errors import BadInput, KgraftError
 from kgraft.graph import Graph
 from kgraft.measure.ranking import PROTOCOL
 from kgraft.progress import Progress
@@ -37,6 +39,7 @@ def train_embedding(
     Interrupted or killed, the same call goes on at the last checkpoint and ends with the same bits.
     """
     refuse_existing(out, VECTORS, overwrite=overwrite)
+    _refuse_too_large(settings, graph.manifest.entities)
     data = training_data(graph, seed=settings.seed)
     embedding = Embedding.draw(settings, data.entities, data.relations)
     processes = Processes.here()
@@ -59,6 +62,23 @@ def train_embedding(
         _finish(graph, embedding, data, out, overwrite=overwrite)
         shutil.rmtree(folder, ignore_errors=True)
     processes.wait()
+
+
+def _refuse_too_large(settings: Settings, entities: int) -> None:
+    """Refuse vectors that do not fit into the memory with their gradients and the optimiser's."""
+    needed, there = 3 * 4 * entities * settings.dimension, memory()
+    if needed > there:
+        sizes = f"need {needed / 1e9:,.0f} GB to train, and there are {there / 1e9:,.0f}"
+        reason = f"{settings.dimension} numbers for each of {entities:,} entities {sizes}"
+        raise BadInput(reason, remedy="give a smaller dimension")
+
+
+def memory() -> float:
+    """Return how many bytes of memory the machine has; inf where it does not tell."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return inf
 
 
 def _schedule(settings: Settings, data: TrainingData, minutes: float) -> Schedule:

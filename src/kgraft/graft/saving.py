@@ -20,6 +20,7 @@ from transformers import PreTrainedModel
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.graft.kinds import KINDS
+from kgraft.json_text import read_json_file, to_json
 from kgraft.storage import Kind, new_file
 from kgraft.text.adapters import adapt, adapter_rank, adapter_state, load_adapters
 from kgraft.training.adam import under
@@ -84,7 +85,7 @@ def save_grafts(
     with new_file(folder / WEIGHTS) as partial:
         write_tensors(partial, state)
     with new_file(folder / CONFIG) as partial:
-        partial.write_text(json.dumps(asdict(config), indent=2) + "\n", encoding="utf-8")
+        partial.write_text(to_json(asdict(config), indent=2) + "\n", encoding="utf-8")
 
 
 def _changed(host: PreTrainedModel, rank: int | None) -> dict[str, Tensor]:
@@ -97,7 +98,7 @@ def _changed(host: PreTrainedModel, rank: int | None) -> dict[str, Tensor]:
 def read_config(folder: Path) -> GraftConfig:
     """Read what a graft is made of."""
     try:
-        told = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        told = read_json_file(folder / CONFIG)
         config = GraftConfig(**{f.name: told[f.name] for f in fields(GraftConfig)})
     except FileNotFoundError as error:
         told = f"no graft at {folder}; give the folder that 'kgraft graft train' wrote"

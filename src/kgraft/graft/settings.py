@@ -6,8 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from kgraft.errors import BadInput
+from kgraft.ranges import (
+    PASSES,
+    PASSES_OR_NONE,
+    RANK,
+    RATE,
+    SEED,
+    SIZE,
+    check_ranges,
+)
 
 Loss = Literal["likelihood", "margin"]
+RATES = ("linker_rate", "graft_rate", "host_rate", "above_rate", "head_rate")
 
 
 @dataclass(frozen=True)
@@ -37,11 +47,10 @@ class GraftSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        least_of = {"linker_epochs": 0, "epochs": 0, "patience": 1, "rank": 1, "frozen": 0}
-        for name, least in least_of.items():
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise BadInput(f"{name} is {value}", remedy=f"give at least {least}")
+        passes = {"linker_epochs": PASSES_OR_NONE, "epochs": PASSES_OR_NONE, "patience": PASSES}
+        sizes = {"rank": RANK, "frozen": (0, 1000), "batch_tokens": SIZE}
+        rates = dict.fromkeys(RATES, RATE)
+        check_ranges(self, {**passes, **sizes, **rates, "weight_decay": (0, 1), "seed": SEED})
         for name in ("masked", "told"):
             if not 0 <= getattr(self, name) <= 1:
                 said = f"{name} is {getattr(self, name)}"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import json
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +13,9 @@ import numpy as np
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph.graph import Graph
+from kgraft.graph.readers.stream import open_bytes
+from kgraft.json_text import parse_json
+from kgraft.progress import Silent
 
 IGNORED = -2  # entity of a span that is neither right nor wrong to link
 FORMAT = '{"text": "…", "mentions": [{"start": 0, "end": 5, "entity": "id"}]}'
@@ -123,7 +123,7 @@ def documents_of(path: Path) -> list[str] | None:
     """
     names = []
     for _, line in json_lines(path):
-        told = json.loads(line)
+        told = parse_json(line)
         names.append(document_of(told.get("id")) if isinstance(told, dict) else "")
     shared = any(one == other for one, other in pairwise(names))
     return names if all(names) and shared else None
@@ -132,7 +132,7 @@ def documents_of(path: Path) -> list[str] | None:
 def _examples(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     for number, line in json_lines(path):
         try:
-            example = json.loads(line)
+            example = parse_json(line)
             text, mentions = example["text"], example["mentions"]
             for mention in mentions:
                 _check(mention)
@@ -168,11 +168,12 @@ def json_lines(path: Path) -> Iterator[tuple[int, str]]:
     path = zipped if zipped.is_file() and not path.is_file() else path
     if not path.is_file():
         raise NotFound(f"no file {path}; give JSON Lines")
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as file:
-        try:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield number, line
-        except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
-            raise BadInput(f"cannot be read ({error})", file=str(path)) from error
+    with open_bytes(path, Silent(), lines=True) as file:
+        for number, raw in enumerate(file, 1):
+            try:
+                line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                remedy = "convert it: iconv -t UTF-8"
+                raise BadInput("is no UTF-8", file=str(path), line=number, remedy=remedy) from error
+            if line.strip():
+                yield number, line

@@ -7,7 +7,6 @@ name that takes its final name in one step, so a crash leaves no graph or a whol
 from __future__ import annotations
 
 import hashlib
-import json
 import operator
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -18,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from kgraft.errors import BadGraph, NotFound
+from kgraft.json_text import read_json_file, to_json
 from kgraft.storage import Kind, changed_file, check_kinds, flush
 
 FORMAT = 1
@@ -33,6 +33,27 @@ TABLES = (
 # Tables that older graphs lack: made when they are used.
 SINCE_0_2 = ("name_forms", "variants", "rewordings", "reduced")
 LITERALS = ("literals", "properties", "datatypes")  # in graphs that have values of properties
+COLUMNS = {  # that a table must have, to tell it from another one
+    "entities": {"id", "label", "description", "aliases", "types", "name_counts"},
+    "relations": {"id", "label"},
+    "triples": {"head", "relation", "tail", "split"},
+    "edges": {"relation_other"},
+    "ids": {"hash", "entity"},
+    "aliases": {"key"},
+    "candidates": {"entity", "weight"},
+    "phrases": {"hash", "value"},
+    "words": {"hash", "start"},
+    "postings": {"alias"},
+    "name_forms": {"forms"},
+    "variants": {"hash", "alias"},
+    "rewordings": {"word", "other"},
+    "reduced": {"hash", "alias"},
+    "bounds": {"start"},
+    "id_buckets": {"start"},
+    "alias_bounds": {"start"},
+    "phrase_buckets": {"start"},
+    "word_buckets": {"start"},
+}
 _ROWS = 1 << 18  # rows of an Arrow batch
 
 
@@ -91,9 +112,13 @@ def read_table(folder: Path, name: str) -> pa.Table:
     path = folder / f"{name}.arrow"
     try:
         with pa.memory_map(str(path)) as source:
-            return pa.ipc.open_file(source).read_all()
+            table = pa.ipc.open_file(source).read_all()
     except (OSError, pa.ArrowException) as error:
-        raise BadGraph(f"{path} cannot be read ({error}); import the graph again") from error
+        reason = " ".join(str(error).split())
+        raise BadGraph(f"{path} cannot be read ({reason}); import the graph again") from error
+    if absent := COLUMNS.get(name, set()) - set(table.column_names):
+        raise BadGraph(f"{path} is another table (no {min(absent)}); import the graph again")
+    return table
 
 
 def read_tables(folder: Path) -> dict[str, pa.Table]:
@@ -112,7 +137,7 @@ def content_version(files: dict[str, dict[str, Any]]) -> str:
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the manifest and flush everything to disk."""
     path = folder / MANIFEST
-    path.write_text(json.dumps(asdict(manifest), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    path.write_text(to_json(asdict(manifest), indent=1) + "\n", "utf-8")
     for file in folder.iterdir():
         flush(file)
     flush(folder)
@@ -129,7 +154,7 @@ def read_manifest(folder: Path) -> Manifest:
         remedy = "name the folder that 'kgraft graph import' wrote"
         raise BadGraph(f"{folder} is no graph (it has no {MANIFEST}); {remedy}")
     try:
-        stored = json.loads(path.read_text("utf-8"))
+        stored = read_json_file(path)
         number = operator.index(stored["format"])
     except (ValueError, KeyError, TypeError) as error:
         raise BadGraph(f"{path} is damaged ({error}); import the graph again") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +13,7 @@ from kgraft.errors import BadInput, NotFound
 from kgraft.joint.heads import Heads
 from kgraft.joint.model import JointModel
 from kgraft.joint.settings import config_of
+from kgraft.json_text import read_json_file, to_json
 from kgraft.storage import Kind, new_file
 from kgraft.text import Encoder
 from kgraft.vectors.tensors import load_tensors, write_tensors
@@ -34,7 +34,7 @@ def save_joint(
         write_tensors(folder / HEADS, heads.state_dict())
     told = {"format": FORMAT, "max_length": encoder.max_length, **asdict(model.config)}
     with new_file(folder / CONFIG) as partial:
-        text = json.dumps({**told, "facts": dict(facts)}, indent=2)
+        text = to_json({**told, "facts": dict(facts)}, indent=2)
         partial.write_text(text + "\n", encoding="utf-8")
 
 
@@ -51,7 +51,7 @@ def load_joint(folder: str | Path, *, device: str | None = None) -> JointModel:
 def read_facts(folder: Path) -> dict[str, Any]:
     """Read what a joint model is made of, and how."""
     try:
-        told: dict[str, Any] = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        told: dict[str, Any] = read_json_file(folder / CONFIG)
         config_of(told)
     except FileNotFoundError as error:
         said = f"no joint model at {folder}; give the folder that 'kgraft joint pretrain' wrote"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from kgraft.errors import BadInput
+from kgraft.ranges import PASSES, RATE, SEED, SIZE, WEIGHT, check_ranges
 from kgraft.vectors.graph_attention import GraphAttentionSettings
 from kgraft.vectors.memory import Refreshing
 
@@ -37,9 +38,7 @@ class Weights:
     relations: float = 1.0  # relation between two entities
 
     def __post_init__(self) -> None:
-        for name in LOSSES:
-            if getattr(self, name) < 0:
-                raise BadInput(f"{name} counts {getattr(self, name)}", remedy="give 0 or more")
+        check_ranges(self, dict.fromkeys(LOSSES, WEIGHT))
         if not any(getattr(self, name) for name in LOSSES):
             raise BadInput("none of the four losses counts", remedy="give one some weight")
 
@@ -64,9 +63,10 @@ class PretrainSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_tokens", "roots", "walk", "neighbours", "strangers"):
-            if getattr(self, name) < 1:
-                raise BadInput(f"{name} is {getattr(self, name)}", remedy="give 1 or more")
+        sizes = ("batch_tokens", "roots", "walk", "neighbours", "strangers")
+        rates = ("language_rate", "knowledge_rate", "head_rate")
+        check_ranges(self, {**dict.fromkeys(sizes, SIZE), **dict.fromkeys(rates, RATE)})
+        check_ranges(self, {"epochs": PASSES, "weight_decay": (0, 1), "seed": SEED})
         if not 0 <= self.masked_mentions <= 1:
             said = f"masked_mentions is {self.masked_mentions}"
             raise BadInput(said, remedy="give a share from 0 to 1")

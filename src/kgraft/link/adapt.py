@@ -8,7 +8,6 @@ must help by more than chance.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 from kgraft.graph import Graph
 from kgraft.graph.annotated import Annotated, split_texts
+from kgraft.json_text import read_json_file
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.learned_names import names_in
 from kgraft.link.model import LinkModel
@@ -82,4 +82,4 @@ def adapt_linker(
 
 def read_adaptation(folder: Path) -> Adaptation:
     """Return what training a linker came to."""
-    return Adaptation(**json.loads((folder / FIGURES).read_text(encoding="utf-8")))
+    return Adaptation(**read_json_file(folder / FIGURES))

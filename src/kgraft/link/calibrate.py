@@ -19,6 +19,7 @@ import numpy as np
 
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
+from kgraft.json_text import read_json_file
 from kgraft.storage import cache_folder, new_file
 
 if TYPE_CHECKING:
@@ -79,6 +80,6 @@ def saved_threshold(graph: Graph, model: LinkModel) -> float | None:
     if not (cache_folder() / "thresholds").is_dir():
         return None
     with suppress(OSError, ValueError, KeyError, TypeError):
-        stored = json.loads(threshold_file(graph, model).read_text(encoding="utf-8"))
+        stored = read_json_file(threshold_file(graph, model))
         return float(stored["threshold"])
     return None

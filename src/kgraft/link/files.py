@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterator
 from itertools import islice
@@ -11,11 +10,13 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from kgraft.errors import BadInput, NotFound
+from kgraft.json_text import parse_json, read_json_file, to_json
 from kgraft.link.linker import TEXTS_AT_ONCE, Linker
 from kgraft.progress import Progress, Silent
-from kgraft.storage import new_file, sha256
+from kgraft.storage import check_name, naming, new_file, sha256
 
 JSON_LINES = {".jsonl", ".json", ".ndjson"}
+DEEPEST = 100  # lists and objects within each other in a line
 
 
 def link_file(
@@ -38,18 +39,34 @@ def link_file(
         for line in _linked_lines(linker, file, 0, threshold, progress):
             out.write(line)
         return
+    check_name(out)
     if out.exists():
         raise BadInput(f"{out} exists already", remedy="name another file")
     partial = out.with_name(out.name + ".partial")
     note = partial.with_name(partial.name + ".json")
-    done = _resume(partial, note, run_identity(linker, file, threshold))
-    with partial.open("a", encoding="utf-8") as written:
+    with naming(partial, partial), partial.open("a", encoding="utf-8") as written:
+        _lock(written, partial)
+        done = _resume(partial, note, run_identity(linker, file, threshold))
         for line in _linked_lines(linker, file, done, threshold, progress):
             written.write(line)
         written.flush()
         os.fsync(written.fileno())
     partial.replace(out)
     note.unlink(missing_ok=True)
+
+
+def _lock(file: TextIO, path: Path) -> None:
+    """Claim a file until it is closed; two writers would mix their lines."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise BadInput(f"another process is writing {path}", remedy="wait for it") from error
+    except OSError:  # some network disks have no locks
+        return
 
 
 def run_identity(linker: Linker, file: Path, threshold: float | None) -> dict[str, str]:
@@ -69,7 +86,7 @@ def _resume(partial: Path, note: Path, identity: dict[str, str]) -> int:
     """Return how many lines an earlier run has finished; refuse to resume another run's."""
     if partial.exists() and partial.stat().st_size:
         try:
-            stored = dict(json.loads(note.read_text(encoding="utf-8")))
+            stored = dict(read_json_file(note))
         except (OSError, ValueError, TypeError):
             stored = {}
         changed = [name for name in identity if stored.get(name) != identity[name]]
@@ -80,7 +97,7 @@ def _resume(partial: Path, note: Path, identity: dict[str, str]) -> int:
             )
         return _count_whole_lines(partial)
     with new_file(note) as written:
-        written.write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
+        written.write_text(to_json(identity, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
@@ -95,9 +112,7 @@ def _linked_lines(
         linked = linker.link([example["text"] for example in batch], threshold=threshold)
         for example, links in zip(batch, linked, strict=True):
             line = {**example, "links": [link.to_dict() for link in links]}
-            # Half a surrogate pair is no UTF-8; its escape is what JSON has for it.
-            encoded = json.dumps(line, ensure_ascii=False).encode(errors="backslashreplace")
-            yield encoded.decode() + "\n"
+            yield to_json(line) + "\n"
         progress.advance(len(batch))
 
 
@@ -106,7 +121,7 @@ def read_texts(file: Path) -> Iterator[dict[str, Any]]:
     if not file.is_file():
         raise NotFound(f"no file {file}; give JSON Lines with a text, or plain lines")
     as_json = file.suffix in JSON_LINES
-    with file.open(encoding="utf-8") as lines:
+    with file.open(encoding="utf-8-sig") as lines:
         try:
             for number, line in enumerate(lines, 1):
                 yield _parse(line, file, number) if as_json else {"text": line.rstrip("\n")}
@@ -115,13 +130,29 @@ def read_texts(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def _parse(line: str, file: Path, number: int) -> dict[str, Any]:
+    reason = "no text"
     try:
-        example = json.loads(line)
+        example = parse_json(line)
+        _refuse_deep(line, example)
         if isinstance(example["text"], str):
             return dict(example)
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except ValueError as error:
+        reason = f"bad JSON: {error}"
+    except (KeyError, TypeError):
         pass
-    raise BadInput('no text; write {"text": "…"}', file=str(file), line=number)
+    raise BadInput(reason, file=str(file), line=number, remedy='write {"text": "…"}')
+
+
+def _refuse_deep(line: str, example: object) -> None:
+    """Refuse fields so deep that they could be read, but perhaps not written again."""
+    if line.count("[") + line.count("{") <= DEEPEST:
+        return
+    values: list[Any] = [example]
+    for _ in range(DEEPEST):
+        held = [v.values() if isinstance(v, dict) else v for v in values]
+        values = [v for several in held for v in several if isinstance(v, dict | list)]
+    if values:
+        raise ValueError("nested too deeply")
 
 
 def _count_whole_lines(partial: Path) -> int:

@@ -6,7 +6,6 @@ Papillary Necrosis" in MEDIC. What an annotated text calls an entity is a name o
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ import pyarrow as pa
 
 from kgraft.graph import Graph
 from kgraft.graph.annotated import Annotated
+from kgraft.json_text import parse_json, to_json
 
 
 class LearnedName(NamedTuple):
@@ -45,7 +45,7 @@ def _is_word(name: str) -> bool:
 
 def write_names(file: Path, names: tuple[LearnedName, ...]) -> None:
     """Write names as JSON Lines."""
-    lines = [json.dumps(name._asdict(), ensure_ascii=False) + "\n" for name in names]
+    lines = [to_json(name._asdict()) + "\n" for name in names]
     file.write_text("".join(lines), encoding="utf-8")
 
 
@@ -54,4 +54,4 @@ def read_names(file: Path) -> tuple[LearnedName, ...]:
     if not file.exists():
         return ()
     lines = filter(None, file.read_text(encoding="utf-8").split("\n"))
-    return tuple(LearnedName(**json.loads(line)) for line in lines)
+    return tuple(LearnedName(**parse_json(line)) for line in lines)

@@ -13,6 +13,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
+from math import isfinite
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -22,6 +23,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from kgraft.errors import BadInput, NotFound
+from kgraft.json_text import read_json_file
 from kgraft.link.features import FEATURES
 from kgraft.link.head import LinkHead
 from kgraft.link.learned_names import LearnedName, read_names, write_names
@@ -33,6 +35,7 @@ from kgraft.vectors.tensors import UNREADABLE, write_tensors
 
 WEIGHTS, CONFIG, NAMES = "model.safetensors", "config.json", "names.jsonl"
 KIND = "kgraft_link"
+LARGEST = 1 << 16  # of the sizes that make sense
 FORMAT = 2
 ENCODER_FEATURES = (
     "silent",  # the encoder does not say anything: it cannot read the text
@@ -197,7 +200,7 @@ class LinkModel(nn.Module):
 
 def _read_config(file: Path) -> LinkConfig:
     """Read a config; that of another kind or format of model is a ValueError."""
-    stored = json.loads(file.read_text(encoding="utf-8"))
+    stored = read_json_file(file)
     kind = stored.pop("model_type", None) if isinstance(stored, dict) else None
     if kind != KIND:
         raise ValueError(f"its model_type is {kind}")
@@ -213,7 +216,7 @@ def _read_config(file: Path) -> LinkConfig:
 
 
 def _is_size(value: object) -> bool:
-    return type(value) is int and value > 0
+    return type(value) is int and 0 < value <= LARGEST
 
 
 _CHECKS: dict[str, Callable[[object], bool]] = {
@@ -221,5 +224,5 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "rank": _is_size,
     "longest": _is_size,
     "width": _is_size,
-    "threshold": lambda value: isinstance(value, int | float),
+    "threshold": lambda value: isinstance(value, int | float) and isfinite(value),
 }

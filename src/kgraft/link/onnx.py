@@ -20,8 +20,9 @@ import torch
 from torch import nn
 
 from kgraft.errors import BadInput, MissingExtra, need
+from kgraft.json_text import read_json_file
 from kgraft.link.model import EncoderOutput, LinkModel
-from kgraft.storage import new_file
+from kgraft.storage import new_file, sha256
 
 FILE, COST = "model.int8.onnx", "model.int8.json"
 AFFORDABLE = 0.005  # of F1, that the fast path may cost
@@ -71,19 +72,27 @@ def export_model(model: LinkModel, folder: Path) -> Path:
 def record_cost(folder: Path, *, plain: float, fast: float) -> float:
     """Note the weak F1 of the model and of its exported form; return what the latter costs."""
     cost = {"weak_f1": plain, "int8_weak_f1": fast, "cost": plain - fast}
+    cost_and_file = {**cost, "sha256": sha256(folder / FILE)}
     with new_file(folder / COST) as partial:
-        partial.write_text(json.dumps(cost, indent=1) + "\n", "utf-8")
+        partial.write_text(json.dumps(cost_and_file, indent=1) + "\n", "utf-8")
     return plain - fast
 
 
 def fast_reader(folder: Path, longest: int) -> OnnxReader | None:
-    """Return the exported form of a model, where there is one that costs little and can be run."""
+    """Return the exported form of a model, where there is one that costs little and can be run.
+
+    A file is opened only if it is the one whose cost was measured.
+    """
     try:
-        cost = float(json.loads((folder / COST).read_text("utf-8"))["cost"])
+        told = read_json_file(folder / COST)
+        cost, expected = float(told["cost"]), str(told["sha256"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    if cost > AFFORDABLE or not (folder / FILE).is_file():
+    if not cost <= AFFORDABLE or not (folder / FILE).is_file():
         return None
+    if sha256(folder / FILE) != expected:
+        reason = f"is not the model that {COST} was written for"
+        raise BadInput(reason, file=str(folder / FILE), remedy="export it again, or remove it")
     try:
         return OnnxReader(folder / FILE, longest)
     except MissingExtra:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kgraft.errors import BadInput
+from kgraft.ranges import PASSES, RANK, SEED, SIZE, check_ranges
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,8 @@ class LinkSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("rank", "epochs", "patience", "batch_tokens", "part"):
-            if getattr(self, name) < 1:
-                raise BadInput(f"{name} is {getattr(self, name)}", remedy="give 1 or more")
+        sizes = {"rank": RANK, "batch_tokens": SIZE, "part": SIZE}
+        check_ranges(self, sizes | {"epochs": PASSES, "patience": PASSES, "seed": SEED})
         for name in ("learning_rate", "head_rate"):
             if not 0 < getattr(self, name) < 1:
                 raise BadInput(

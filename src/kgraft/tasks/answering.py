@@ -17,6 +17,7 @@ from kgraft.errors import BadInput, NotFound
 from kgraft.graph import Graph
 from kgraft.joint import load_joint, open_memory
 from kgraft.joint.saving import JOINT, save_joint
+from kgraft.json_text import read_json_file
 from kgraft.progress import Progress
 from kgraft.storage import new_file, new_folder, refuse_existing
 from kgraft.tasks.graph_answers import Answerer, QuestionSettings
@@ -78,7 +79,7 @@ def load_answerer(
     if not (folder / SETTINGS).is_file():
         raise NotFound(f"no answerer at {folder}; give the folder that 'kgraft joint train' wrote")
     try:
-        told = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+        told = read_json_file(folder / SETTINGS)
         knowing = bool(told.pop("knowing"))
         settings = QuestionSettings(**told)
     except (OSError, ValueError, LookupError, AttributeError, TypeError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from kgraft.errors import BadInput
 from kgraft.graph.annotated import json_lines
+from kgraft.json_text import parse_json
 from kgraft.measure.paired import Figure
 
 Counts = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -58,7 +58,7 @@ class ClassTask:
         rows: list[Row] = []
         for number, line in json_lines(path):
             try:
-                rows += self.row(json.loads(line))
+                rows += self.row(parse_json(line))
             except (ValueError, LookupError, TypeError) as error:
                 reason = f"no example of {self.name} ({type(error).__name__}: {error})"
                 raise BadInput(reason, file=str(path), line=number) from error

@@ -7,7 +7,6 @@ entities together is hidden from the model: it would give the relation away.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -24,6 +23,7 @@ from kgraft.graph.adjacency import rank_within
 from kgraft.graph.annotated import Annotated, json_lines
 from kgraft.joint import JointModel, LinkedWindows
 from kgraft.joint.graph_losses import GraphLosses
+from kgraft.json_text import parse_json
 from kgraft.tasks.joint_learner import JointLearner, language_parameters
 from kgraft.tasks.relations import marked
 from kgraft.text import length_batches
@@ -59,7 +59,7 @@ class RelationTexts:
         names: dict[int, str] = {}  # by their place among the ids
         for number, line in json_lines(path):
             try:
-                told = json.loads(line)
+                told = parse_json(line)
                 ends = [told[name] for name in ("head", "tail")]
                 places = [[end["start"], end["end"]] for end in ends]
                 relation = str(told["relation"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from kgraft.errors import BadInput
 from kgraft.graph import Entity, Graph
 from kgraft.graph.annotated import Annotated, json_lines
+from kgraft.json_text import parse_json
 from kgraft.link import Linker
 
 
@@ -39,7 +39,7 @@ class Questions:
         texts, rows, answers = [], [], []
         for line_number, line in json_lines(path):
             try:
-                told = json.loads(line)
+                told = parse_json(line)
                 mention = told["mentions"][0]
                 topic = numbers.get(mention["label"] if "label" in mention else mention["entity"])
                 found = [numbers[name] for name in told["answers"] if name in numbers]

@@ -8,7 +8,6 @@ Without knowledge the answer is the sense that is meant most often.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +27,7 @@ from kgraft.graph import Graph
 from kgraft.graph.adjacency import expand
 from kgraft.graph.annotated import Annotated, document_of, json_lines
 from kgraft.graph.names import Named
+from kgraft.json_text import parse_json
 from kgraft.text import length_batches
 from kgraft.text.passages import join, passages
 
@@ -92,7 +92,7 @@ def _joined(sentences: list[Sentence]) -> Sentence:
 def _lines(path: Path) -> Iterator[tuple[str, str, list[Word]]]:
     for number, line in json_lines(path):
         try:
-            told = json.loads(line)
+            told = parse_json(line)
             name = str(told.get("id", ""))
             yield name, told["text"], [_word(mention) for mention in told["mentions"]]
         except (ValueError, LookupError, TypeError) as error:

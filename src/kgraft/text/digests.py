@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kgraft.json_text import read_json_file
 from kgraft.storage import cache_folder, new_file, sha256
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _digest(file: Path, size: int, mtime_ns: int) -> str:
 def _read(record: Path) -> dict[str, object]:
     """Return what is on record: nothing where the record is absent or spoilt."""
     try:
-        kept = json.loads(record.read_text(encoding="utf-8"))
+        kept = read_json_file(record)
     except (OSError, ValueError):
         return {}
     return kept if isinstance(kept, dict) else {}

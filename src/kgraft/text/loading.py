@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import torch
 from safetensors import SafetensorError
 
 from kgraft.errors import BadInput, NotFound
+from kgraft.json_text import read_json_file
 from kgraft.text import default
 from kgraft.text.hub import hub_folder
 
@@ -110,7 +110,7 @@ def longest_input(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) ->
 def read_length(folder: Path, longest: int) -> int:
     """Return the length a sentence encoder was trained to read, where its folder says so."""
     try:
-        config = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))
+        config = read_json_file(folder / "sentence_bert_config.json")
         return min(longest, int(config["max_seq_length"]))
     except (OSError, ValueError, LookupError, TypeError):
         return longest

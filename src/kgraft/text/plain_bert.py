@@ -6,7 +6,6 @@ left to it: it reads other models, and says what is wrong with a damaged one.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from torch import Tensor
 
+from kgraft.json_text import read_json_file
 from kgraft.text.adapters import merged_matrices
 from kgraft.text.lean import LeanBert, is_plain
 from kgraft.text.tokens import Tokeniser
@@ -103,7 +103,7 @@ def read_plain_bert(folder: Path) -> PlainBert | None:
 
 
 def _read_json(file: Path) -> dict[str, Any]:
-    read = json.loads(file.read_text(encoding="utf-8"))
+    read = read_json_file(file)
     if not isinstance(read, dict):
         raise TypeError(f"{file} holds no object")
     return read

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kgraft.errors import BadInput, NotFound
+from kgraft.json_text import read_json_file
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -135,7 +136,7 @@ def _repaired(texts: Sequence[object]) -> list[str]:
 
 def _read_dimension(path: Path) -> int:
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config = read_json_file(path)
         version, dimension = config["format"], config["dimension"]
     except (ValueError, LookupError, TypeError) as error:
         reason = "not the config of a static encoder"

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kgraft.errors import BadInput, KgraftError
+from kgraft.json_text import read_json_file
 from kgraft.storage import new_file
 from kgraft.training.checkpoint import read_checkpoint, step_of
 
@@ -38,7 +39,7 @@ class RunFolder:
         if not self.checkpoint.exists():
             return
         try:
-            held = json.loads(self.run.read_text(encoding="utf-8"))
+            held = read_json_file(self.run)
             changes = differences(held, self.identity)
         except (OSError, ValueError, AttributeError) as error:
             raise BadInput(

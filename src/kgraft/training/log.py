@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 
+from kgraft.json_text import parse_json, to_json
 from kgraft.storage import flush, new_file
 
 
@@ -28,20 +27,13 @@ class Log:
     def add(self, entry: Mapping[str, object]) -> None:
         """Append one line and see it safely on the disk."""
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(_plain(entry), ensure_ascii=False) + "\n")
+            file.write(to_json(dict(entry)) + "\n")
         flush(self.path)
 
 
 def _belongs(line: str, epoch: int) -> bool:
     """Tell whether a line is whole and not past an epoch; notes without an epoch stay."""
     try:
-        return int(json.loads(line).get("epoch", 0)) <= epoch
+        return int(parse_json(line).get("epoch", 0)) <= epoch
     except (ValueError, AttributeError):
         return False
-
-
-def _plain(value: object) -> object:
-    """Return a value that strict JSON can hold: null for what is not finite."""
-    if isinstance(value, Mapping):
-        return {name: _plain(held) for name, held in value.items()}
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import operator
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,6 +14,7 @@ import torch
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph.columns import arrow_strings, flat
 from kgraft.graph.folder import write_table
+from kgraft.json_text import read_json_file, to_json
 from kgraft.storage import Kind, changed_file, check_kinds, describe_file, flush
 from kgraft.vectors.tensors import UNREADABLE, map_tensors, write_tensors
 
@@ -96,7 +96,7 @@ def write_table_vectors(
         facts=facts,
         files={name: describe_file(folder / name) for name in names},
     )
-    text = json.dumps(asdict(manifest), indent=1, ensure_ascii=False)
+    text = to_json(asdict(manifest), indent=1)
     (folder / MARKER).write_text(text + "\n", "utf-8")
     for name in (*names, MARKER):
         flush(folder / name)
@@ -143,9 +143,9 @@ def _read_manifest(folder: Path) -> VectorsManifest:
         remedy = "name the folder that 'kgraft embed train' wrote"
         raise BadInput(f"{folder} is no vectors folder (it has no {MARKER})", remedy=remedy)
     try:
-        stored = json.loads(path.read_text("utf-8"))
+        stored = read_json_file(path)
         number = operator.index(stored["format"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise _damaged(path, str(error)) from error
     if number != FORMAT:
         remedy = "update kgraft: pip install -U kgraft" if number > FORMAT else TRAIN

@@ -9,6 +9,7 @@ dimensions, mapped from its file, and the vectors that it was built from are kep
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -167,9 +168,11 @@ class _Exact:
 class _Sketched:
     """A byte a number, and a sketch that says which are worth to be looked at."""
 
-    def __init__(self, codes: Tensor, sketch: Tensor) -> None:
+    def __init__(self, codes: Tensor, sketch: Tensor, digest: Tensor) -> None:
         _check("codes", codes, torch.int8, 2)
         _check("sketch", sketch, torch.uint8, 1)
+        if not torch.equal(digest, _digest(sketch)):
+            raise ValueError("the checksum of its sketch is wrong")
         self.codes, self.dimension = codes, codes.shape[1]
         self.sketch = faiss.deserialize_index(sketch.numpy())
         if (self.sketch.ntotal, self.sketch.d) != codes.shape:
@@ -188,13 +191,12 @@ class _Sketched:
             largest = block.abs().amax(1, keepdim=True).clamp_min(1e-12)
             codes[first : first + len(block)] = (block * (127 / largest)).round().to(torch.int8)
             sketch.add(block.numpy())
-        return cls(codes, torch.from_numpy(faiss.serialize_index(sketch)))
+        packed = torch.from_numpy(faiss.serialize_index(sketch))
+        return cls(codes, packed, _digest(packed))
 
     def tensors(self) -> dict[str, Tensor]:
-        return {
-            "codes": self.codes,
-            "sketch": torch.from_numpy(faiss.serialize_index(self.sketch)),
-        }
+        sketch = torch.from_numpy(faiss.serialize_index(self.sketch))
+        return {"codes": self.codes, "sketch": sketch, "digest": _digest(sketch)}
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -239,6 +241,11 @@ class _Room:
     def __init__(self, queries: int, entities: int, dimension: int) -> None:
         self.codes = torch.empty(queries * entities, dimension, dtype=torch.int8)
         self.vectors = torch.empty(queries * entities, dimension)
+
+
+def _digest(sketch: Tensor) -> Tensor:
+    """Return the SHA-256 of a sketch: FAISS trusts what it opens."""
+    return torch.tensor(list(hashlib.sha256(sketch.numpy().data).digest()), dtype=torch.uint8)
 
 
 def _check(name: str, tensor: Tensor, kind: torch.dtype, axes: int) -> None:

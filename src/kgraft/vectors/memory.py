@@ -23,6 +23,7 @@ from numpy.lib.format import open_memmap
 from torch import Tensor
 
 from kgraft.errors import BadInput
+from kgraft.json_text import read_json_file
 from kgraft.progress import Progress, Silent
 from kgraft.storage import flush, new_file
 
@@ -167,7 +168,7 @@ class Memory:
     def _done(self, version: int) -> dict[Part, int]:
         """Return how far the refresh to a version came before it was killed."""
         try:
-            told = json.loads((self.folder / DONE).read_text("utf-8"))
+            told = read_json_file(self.folder / DONE)
         except (OSError, ValueError):
             told = {}
         same = told.get("of") == self._of(version)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from kgraft.cli.embed.vectors import Vectors, open_vectors
-from kgraft.cli.output import AsJson, GraphName, Quiet, console, print_json
+from kgraft.cli.given import choose
+from kgraft.cli.output import MOST, AsJson, GraphName, Quiet, console, escape, print_json
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def eval_(
     vectors: Vectors,
     split: Annotated[str, typer.Option(help="The triples to rank: train, valid or test.")] = "test",
     relations: Annotated[
-        int, typer.Option(min=0, help="Relations to show, the most frequent first.")
+        int, typer.Option(min=0, max=MOST, help="Relations to show, the most frequent first.")
     ] = 10,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -29,9 +29,10 @@ def eval_(
 
     Example:  kgraft embed eval fb15k237 fb15k237.complex --relations 20
     """
+    choose("split", split, ("train", "valid", "test"))
+    embedded = open_vectors(graph, vectors)
     from kgraft.embed import Queries, relation_categories
 
-    embedded = open_vectors(graph, vectors)
     with progress_bar(quiet) as progress:
         ranking = embedded.rank(split, progress=progress)
     train = embedded.graph.split("train").triples
@@ -70,4 +71,4 @@ def _print_ranking(rows: dict[str, Any], ranking: Ranking, split: str, relations
             table.add_row(escape(name), f"{figures['count']:,}", *numbers)
         table.add_section()
     console().print(table)
-    console().print(f"[dim]{ranking.protocol}[/]")
+    console().print(f"[dim]{escape(ranking.protocol)}[/]")

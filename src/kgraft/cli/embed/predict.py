@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from kgraft.cli.embed.vectors import Vectors, name_and_id, open_vectors
-from kgraft.cli.output import AsJson, GraphName, console, print_json
+from kgraft.cli.output import MOST, AsJson, GraphName, console, escape, print_json
 from kgraft.errors import BadInput
 
 if TYPE_CHECKING:
@@ -21,7 +20,9 @@ def predict(
     head: Annotated[str | None, typer.Option(help="Ask for the tails of this entity.")] = None,
     relation: Annotated[str, typer.Option("--relation", "-r", help="Id or label.")] = "",
     tail: Annotated[str | None, typer.Option(help="Ask for the heads of this entity.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Answers to show.")] = 10,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=MOST, help="Answers to show.")
+    ] = 10,
     new: Annotated[bool, typer.Option("--new", help="Leave out what the graph says.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -40,8 +41,9 @@ def predict(
         raise BadInput("give either --head or --tail, with --relation")
     if not relation:
         raise BadInput("no relation is given", remedy="add --relation R")
-    embedded = open_vectors(graph, vectors)
-    asked = embedded.graph.resolve(head if head is not None else tail or "")
+    named = head if head is not None else tail or ""
+    embedded = open_vectors(graph, vectors, entities=[named], relation=relation)
+    asked = embedded.graph.resolve(named)
     by = embedded.graph.relation(relation)
     if head is not None:
         answers = embedded.tails(asked, by, limit=limit, new=new)
@@ -80,7 +82,9 @@ def similar(
     graph: GraphName,
     vectors: Vectors,
     entity: Annotated[str, typer.Argument(help="An entity's id or name.")],
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Entities to show.")] = 10,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=MOST, help="Entities to show.")
+    ] = 10,
     same_type: Annotated[
         bool, typer.Option("--same-type", help="Only entities that share a type with it.")
     ] = False,
@@ -92,7 +96,7 @@ def similar(
     """
     from rich.table import Table
 
-    embedded = open_vectors(graph, vectors)
+    embedded = open_vectors(graph, vectors, entities=[entity])
     asked = embedded.graph.resolve(entity)
     near = embedded.vectors.nearest(asked, limit=limit, same_type=same_type)
     if as_json:

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from kgraft.cli.embed.vectors import Vectors, open_vectors
-from kgraft.cli.output import GraphName, Quiet, console
+from kgraft.cli.output import MOST, GraphName, Quiet, console, escape
 from kgraft.progress import progress_bar
 
 
@@ -29,9 +28,9 @@ def export(
 
     Example:  kgraft embed export world world.complex --out world.tsv
     """
+    embedded = open_vectors(graph, vectors)
     from kgraft.embed import export_vectors
 
-    embedded = open_vectors(graph, vectors)
     with progress_bar(quiet) as progress:
         written = export_vectors(
             embedded.graph,
@@ -42,7 +41,7 @@ def export(
             progress=progress,
         )
     for path in written:
-        console().print(f"[green]{escape(str(path))}[/]")
+        console().print(f"[green]{escape(path)}[/]")
 
 
 def plot(
@@ -50,19 +49,22 @@ def plot(
     vectors: Vectors,
     out: Annotated[Path, typer.Option("--out", "-o", help="A .png, .svg or .pdf file.")],
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=3, help="Entities to draw, the best-connected.")
+        int,
+        typer.Option(
+            "--limit", "-n", min=3, max=MOST, help="Entities to draw, the best-connected."
+        ),
     ] = 2000,
-    labels: Annotated[int, typer.Option(min=0, help="Names to write.")] = 60,
+    labels: Annotated[int, typer.Option(min=0, max=MOST, help="Names to write.")] = 60,
 ) -> None:
     """Draw a map of the entities: those with like vectors lie together.
 
     Example:  kgraft embed plot world world.complex --out world.png
     """
+    embedded = open_vectors(graph, vectors)
     from kgraft.embed import choose_entities, plot_vectors
 
-    embedded = open_vectors(graph, vectors)
     chosen = choose_entities(embedded.graph, limit)
     title = f"{embedded.graph.manifest.name}: {embedded.settings.model} vectors"
     found = embedded.vectors.take(chosen)
     plot_vectors(embedded.graph, chosen, found, out, labels=labels, title=title)
-    console().print(f"[green]{escape(str(out))}[/]: {len(chosen):,} entities")
+    console().print(f"[green]{escape(out)}[/]: {len(chosen):,} entities")

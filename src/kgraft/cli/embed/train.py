@@ -7,11 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from kgraft.cli.embed.vectors import figure_words
-from kgraft.cli.output import AsJson, GraphName, Quiet, console, print_json
+from kgraft.cli.given import PRESETS, choose, need_room
+from kgraft.cli.output import (
+    MOST,
+    MOST_PASSES,
+    AsJson,
+    GraphName,
+    Quiet,
+    console,
+    escape,
+    finite,
+    print_json,
+)
 from kgraft.progress import progress_bar
+from kgraft.ranges import LARGEST_SEED
 
 if TYPE_CHECKING:
     from kgraft.training import Epoch
@@ -30,7 +41,9 @@ def train(
         str | None,
         typer.Option(help="Settings tuned for one graph, such as complex-wn18rr; see docs."),
     ] = None,
-    dimension: Annotated[int | None, typer.Option(help="Numbers in an entity's vector.")] = None,
+    dimension: Annotated[
+        int | None, typer.Option(min=1, max=1 << 16, help="Numbers in an entity's vector.")
+    ] = None,
     similarity: Annotated[
         str | None, typer.Option(help="dot, l2, squared, l1 or modulus: what the model allows.")
     ] = None,
@@ -38,7 +51,8 @@ def train(
         str | None, typer.Option(help="softmax, sampled-softmax, self-adversarial or margin.")
     ] = None,
     negatives: Annotated[
-        int | None, typer.Option(help="Wrong answers a query, for the losses that draw them.")
+        int | None,
+        typer.Option(min=1, max=MOST, help="Wrong answers a query, for the losses that draw them."),
     ] = None,
     corruption: Annotated[
         str | None, typer.Option(help="Ends asked for: both, or one: uniform or bernoulli.")
@@ -46,19 +60,36 @@ def train(
     reciprocal: Annotated[
         bool | None, typer.Option(help="A vector of its own for each relation asked backwards.")
     ] = None,
-    margin: Annotated[float | None, typer.Option(help="γ of margin and self-adversarial.")] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(min=0, max=1e6, callback=finite, help="γ of margin and self-adversarial."),
+    ] = None,
     optimiser: Annotated[str | None, typer.Option(help="adagrad or adam.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Size of a step.")] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(min=0, max=1000, callback=finite, help="Size of a step.")
+    ] = None,
     regulariser: Annotated[str | None, typer.Option(help="n3, l2 or dura.")] = None,
     weight: Annotated[
-        float | None, typer.Option(help="Weight of the regulariser on entities.")
+        float | None,
+        typer.Option(
+            min=0, max=1e6, callback=finite, help="Weight of the regulariser on entities."
+        ),
     ] = None,
-    batch: Annotated[int | None, typer.Option(help="Queries or triples an update.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Most passes over the graph.")] = None,
+    batch: Annotated[
+        int | None, typer.Option(min=1, max=MOST, help="Queries or triples an update.")
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, max=MOST_PASSES, help="Most passes over the graph.")
+    ] = None,
     patience: Annotated[
-        int | None, typer.Option(help="Validations without a better MRR before it stops.")
+        int | None,
+        typer.Option(
+            min=1, max=MOST_PASSES, help="Validations without a better MRR before it stops."
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of all random choices.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=LARGEST_SEED, help="Seed of all random choices.")
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace vectors that are there.")
     ] = False,
@@ -79,11 +110,15 @@ def train(
 
       accelerate launch --multi_gpu --num_processes 2 -m kgraft embed train my-graph
     """
-    from kgraft.embed import preset_settings, train_embedding
     from kgraft.graph import Graph
+
+    choose("model or preset", preset or model, PRESETS)
+    opened = Graph.open(graph)
+    if out is not None:
+        need_room(out, overwrite=overwrite)
+    from kgraft.embed import preset_settings, train_embedding
     from kgraft.training import Processes
 
-    opened = Graph.open(graph)
     settings = preset_settings(preset or model, opened).changed(
         dimension=dimension,
         similarity=similarity,
@@ -130,9 +165,9 @@ def _report_training(out: Path, *, as_json: bool) -> None:
         return
     facts = manifest.facts
     size = f"{manifest.entities:,} entities × {manifest.dimension}"
-    console().print(f"[green]{escape(str(out))}[/]: {size}, {facts['model']}")
+    console().print(f"[green]{escape(out)}[/]: {size}, {escape(facts['model'])}")
     if facts["held_out"]:
         console().print(f"  no valid split: {facts['held_out']:,} triples were held out for it")
     if facts["valid"]:
         console().print(f"  valid: {figure_words(facts['valid'])}")
-        console().print(f"  [dim]{facts['protocol']}[/]")
+        console().print(f"  [dim]{escape(facts['protocol'])}[/]")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
+
+from kgraft.cli.given import need_vectors
+from kgraft.cli.output import escape
 
 if TYPE_CHECKING:
     from kgraft.embed import Embedded
@@ -18,12 +21,24 @@ Vectors = Annotated[
 ]
 
 
-def open_vectors(graph: str, vectors: Path) -> Embedded:
-    """Open vectors with their graph, and say so where entities are new since the training."""
-    from kgraft.embed import Embedded
+def open_vectors(
+    graph: str, vectors: Path, *, entities: Iterable[str] = (), relation: str | None = None
+) -> Embedded:
+    """Open vectors with their graph, and say so where entities are new since the training.
+
+    Entities and a relation that will be asked for are looked up first.
+    """
     from kgraft.graph import Graph
 
-    embedded = Embedded.open(vectors, Graph.open(graph))
+    opened = Graph.open(graph)
+    need_vectors(vectors)
+    for name in entities:
+        opened.resolve(name)
+    if relation is not None:
+        opened.relation(relation)
+    from kgraft.embed import Embedded
+
+    embedded = Embedded.open(vectors, opened)
     unseen = len(embedded.vectors.trained.unseen)
     if unseen:
         words = f"{unseen:,} entities are new since the training"

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli.output import AsJson, Quiet, console, print_json
+from kgraft.cli.given import GRAFT_TASKS, choose, need_graft
+from kgraft.cli.output import AsJson, Quiet, console, escape, print_json
 from kgraft.errors import BadInput
 from kgraft.progress import progress_bar
 
@@ -24,7 +25,9 @@ def eval_(
     encoder: Annotated[
         str | None, typer.Option(help="A plain encoder instead, by folder or name; or 'default'.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Trainings, where the task trains.")] = 1,
+    seeds: Annotated[
+        int, typer.Option(min=1, max=1000, help="Trainings, where the task trains.")
+    ] = 1,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -42,10 +45,12 @@ def eval_(
 
       kgraft graft eval wic --data DATA/wic --encoder default
     """
-    from kgraft.tasks import evaluate
-
     if (model is None) == (encoder is None):
         raise BadInput("what to measure is not said", remedy="give either --model or --encoder")
+    choose("task", task, GRAFT_TASKS)
+    need_graft(model)
+    from kgraft.tasks import evaluate
+
     if model is None:
         _plain(task, data, encoder, seeds, quiet=quiet, as_json=as_json)
         return
@@ -54,7 +59,7 @@ def eval_(
     if as_json:
         print_json({"task": task, "difference": found.difference, **vars(found)})
     else:
-        console().print(f"{task}  {found}")
+        console().print(escape(f"{task}  {found}"))
 
 
 def _plain(
@@ -68,4 +73,4 @@ def _plain(
     if as_json:
         print_json({"task": task, "encoder": encoder, "figure": found})
     else:
-        console().print(f"{task}  {found:.4f}  (no knowledge)")
+        console().print(escape(f"{task}  {found:.4f}  (no knowledge)"))

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from kgraft.cli.output import AsJson, console, print_json
+from kgraft.cli.given import need_graft
+from kgraft.cli.output import MOST, AsJson, console, escape, print_json
+from kgraft.progress import progress_bar
 from kgraft.storage import new_file
 
 if TYPE_CHECKING:
@@ -22,18 +23,23 @@ def explain(
     model: Annotated[Path, typer.Argument(help="A folder of 'kgraft graft train'.")],
     text: Annotated[str, typer.Argument(help="The text to read.")],
     html: Annotated[Path | None, typer.Option(help="Write it as a page to look at, too.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Candidates to show of a mention.")] = 5,
+    limit: Annotated[
+        int, typer.Option(min=1, max=MOST, help="Candidates to show of a mention.")
+    ] = 5,
     as_json: AsJson = False,
 ) -> None:
     """Show what was looked up for a text: mentions, candidates, what was mixed in, what it moved.
 
     Example:  kgraft graft explain grafted "The Danube flows through Vienna." --html look.html
     """
+    need_graft(model)
     from kgraft.graft import GraftedEncoder
     from kgraft.graft.explain import explain as look
     from kgraft.graft.picture import picture
 
-    found = look(GraftedEncoder.from_pretrained(model), text, limit=limit)
+    with progress_bar() as progress:
+        progress.start("opening the graft, and encoding entities seen for the first time")
+        found = look(GraftedEncoder.from_pretrained(model), text, limit=limit)
     if html is not None:
         with new_file(html) as partial:
             partial.write_text(picture(found), encoding="utf-8")

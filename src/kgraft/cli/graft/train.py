@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kgraft.cli.given import GRAFTS, choose, need_graft, need_room, need_texts, need_vectors
 from kgraft.cli.graft.texts import prepare
-from kgraft.cli.output import AsJson, GraphName, Quiet, Seed, console, epoch_line, print_json
+from kgraft.cli.output import (
+    MOST_PASSES,
+    AsJson,
+    GraphName,
+    Quiet,
+    Seed,
+    console,
+    epoch_line,
+    escape,
+    print_json,
+)
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -44,7 +55,9 @@ def train(
     layer: Annotated[
         int | None,
         typer.Option(
-            min=1, help="The layer to graft after; else the last but one, the last with --expect."
+            min=1,
+            max=1000,
+            help="The layer to graft after; else the last but one, the last with --expect.",
         ),
     ] = None,
     vectors: Annotated[
@@ -71,11 +84,15 @@ def train(
         str, typer.Option(help="How knowledge comes in: attention, entity or relation.")
     ] = "attention",
     linker_epochs: Annotated[
-        int | None, typer.Option(min=0, help="Passes in which only the linker learns.")
+        int | None,
+        typer.Option(min=0, max=MOST_PASSES, help="Passes in which only the linker learns."),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(min=0, help="Passes after those.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=0, max=MOST_PASSES, help="Passes after those.")
+    ] = None,
     rank: Annotated[
-        int | None, typer.Option(min=1, help="Change the host by this rank, for a small file.")
+        int | None,
+        typer.Option(min=1, max=4096, help="Change the host by this rank, for a small file."),
     ] = None,
     seed: Seed = 0,
     overwrite: Annotated[
@@ -104,6 +121,15 @@ def train(
 
       kgraft graft train world --expect --out recalls
     """
+    from kgraft.graph import Graph
+
+    choose("kind", kind, GRAFTS)
+    Graph.open(graph)
+    need_texts(texts)
+    need_graft(start)
+    need_room(out, overwrite=overwrite)
+    for folder in vectors or ():
+        need_vectors(folder)
     from kgraft.graft import GraftSettings, attach, open_knowledge, train_graft
     from kgraft.text.layers import layers_of
     from kgraft.text.masked import MaskedHead
@@ -143,7 +169,9 @@ def train(
     if as_json:
         print_json({"out": str(out), **told})
     else:
-        console().print(f"[green]{out}[/]: look inside with  kgraft graft explain {out} TEXT")
+        console().print(
+            f"[green]{escape(out)}[/]: look inside with  kgraft graft explain {escape(out)} TEXT"
+        )
 
 
 def _host(start: Path | None, encoder: str | None) -> GraftedEncoder:

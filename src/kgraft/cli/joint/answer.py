@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from kgraft.cli.output import AsJson, GraphOption, Quiet, console, print_json
+from kgraft.cli.given import need_answerer
+from kgraft.cli.output import MOST, AsJson, GraphOption, Quiet, console, escape, print_json
 from kgraft.errors import BadInput
 from kgraft.progress import progress_bar
 
@@ -26,7 +26,9 @@ def answer(
     about: Annotated[
         str | None, typer.Option(help="The entity it is about, by id or name, if not linked.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Answers to show.")] = 3,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=MOST, help="Answers to show.")
+    ] = 3,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -42,19 +44,21 @@ def answer(
       kgraft joint answer "who wrote it" --about Alien --model answerer --graph movies --json
     """
     from kgraft.graph import Graph
-    from kgraft.link import Linker
-    from kgraft.tasks.answering import load_answerer
-    from kgraft.tasks.graph_questions import Questions
 
     if not all(question.strip() for question in questions):
         raise BadInput("a question is empty", remedy="give some words to read")
     opened = Graph.open(graph)
     topic = None if about is None else opened.resolve(about)
+    need_answerer(model)
+    from kgraft.link import Linker
+    from kgraft.tasks.answering import load_answerer
+    from kgraft.tasks.graph_questions import Questions
+
     with progress_bar(quiet) as progress:
         answerer = load_answerer(model, opened, progress=progress)
-    linker = Linker(opened)
-    asked = Questions.asked(questions, linker, topic)
-    found = answerer.answers(asked, most=limit)
+        progress.start("answering")
+        asked = Questions.asked(questions, Linker(opened), topic)
+        found = answerer.answers(asked, most=limit)
     told = [
         {
             "question": text,

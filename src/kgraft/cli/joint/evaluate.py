@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli.output import AsJson, Quiet, console, print_json
+from kgraft.cli.given import JOINT_TASKS, choose, need_data, need_joint_model
+from kgraft.cli.output import AsJson, Quiet, console, escape, print_json
 from kgraft.progress import progress_bar
 
 
@@ -22,7 +23,7 @@ def eval_(
     data: Annotated[
         Path | None, typer.Option(help="The folder with the task's files, where it has some.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Trainings.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="Trainings.")] = 1,
     strategies: Annotated[
         bool, typer.Option("--strategies", help="Compare when the graph gets known, if at all.")
     ] = False,
@@ -56,12 +57,17 @@ def eval_(
     from functools import partial
 
     from kgraft.graph import Graph
+
+    choose("task", task, JOINT_TASKS)
+    opened = Graph.open(graph)
+    need_joint_model(model)
+    need_data(data)
     from kgraft.joint import fresh_joint, load_joint
     from kgraft.joint.saving import read_facts
     from kgraft.tasks import compare_strategies, evaluate_joint
     from kgraft.tasks.joint_tasks import refuse_learnt
 
-    opened, load = Graph.open(graph), partial(load_joint, model)
+    load = partial(load_joint, model)
     refuse_learnt(task, read_facts(model), opened)
     with progress_bar(quiet) as progress:
         if strategies:
@@ -77,4 +83,4 @@ def eval_(
         print_json({"task": task, **(told if strategies else told[task])})
     else:
         for name, difference in found.items():
-            console().print(f"{name}  {difference}")
+            console().print(escape(f"{name}  {difference}"))

@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
+from kgraft.cli.given import need_room, need_texts
 from kgraft.cli.joint.texts import read_texts
 from kgraft.cli.output import (
+    MOST_PASSES,
     AsJson,
     GraphName,
     Overwrite,
@@ -17,6 +19,8 @@ from kgraft.cli.output import (
     Seed,
     console,
     epoch_line,
+    escape,
+    finite,
     print_json,
 )
 from kgraft.progress import progress_bar
@@ -38,13 +42,25 @@ def pretrain(
     ] = None,
     cut: Annotated[
         int | None,
-        typer.Option(min=1, help="The last layer that reads without the graph; half by default."),
+        typer.Option(
+            min=1, max=1000, help="The last layer that reads without the graph; half by default."
+        ),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the texts.")] = None,
-    words: Annotated[float, typer.Option(min=0, help="Weight of masked words.")] = 1.0,
-    mentions: Annotated[float, typer.Option(min=0, help="Weight of masked entities.")] = 1.0,
-    categories: Annotated[float, typer.Option(min=0, help="Weight of entity categories.")] = 1.0,
-    relations: Annotated[float, typer.Option(min=0, help="Weight of relations.")] = 1.0,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, max=MOST_PASSES, help="Passes over the texts.")
+    ] = None,
+    words: Annotated[
+        float, typer.Option(min=0, max=1e6, callback=finite, help="Weight of masked words.")
+    ] = 1.0,
+    mentions: Annotated[
+        float, typer.Option(min=0, max=1e6, callback=finite, help="Weight of masked entities.")
+    ] = 1.0,
+    categories: Annotated[
+        float, typer.Option(min=0, max=1e6, callback=finite, help="Weight of entity categories.")
+    ] = 1.0,
+    relations: Annotated[
+        float, typer.Option(min=0, max=1e6, callback=finite, help="Weight of relations.")
+    ] = 1.0,
     seed: Seed = 0,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -65,6 +81,10 @@ def pretrain(
     """
     from kgraft.graph import Graph
     from kgraft.graph.annotated import split_texts
+
+    opened = Graph.open(graph)
+    need_texts(texts)
+    need_room(out, overwrite=overwrite)
     from kgraft.joint import JointConfig, JointModel, PretrainSettings, Weights
     from kgraft.joint import pretrain as train
     from kgraft.text import Encoder
@@ -73,7 +93,6 @@ def pretrain(
     settings = PretrainSettings(weights=weights, seed=seed).changed(epochs=epochs)
     told: dict[str, float] = {}
     with progress_bar(quiet) as progress:
-        opened = Graph.open(graph)
         data = read_texts(texts, opened, out, seed, progress=progress)
         learnt, chosen_by = split_texts(data, seed=seed)
         model = JointModel(Encoder.load(encoder, max_length=128), JointConfig(cut=cut), seed=seed)
@@ -96,4 +115,4 @@ def pretrain(
     if as_json:
         print_json({"out": str(out), **told})
     else:
-        console().print(f"[green]{out}[/]: measure it with  kgraft joint eval")
+        console().print(f"[green]{escape(out)}[/]: measure it with  kgraft joint eval")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgraft.cli.own_texts import own_texts
+from kgraft.json_text import parse_json
 from kgraft.storage import sha256
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _examples(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     from kgraft.graph.annotated import json_lines
 
     for _, line in json_lines(path):
-        told = json.loads(line)
+        told = parse_json(line)
         yield (
             told["text"],
             [

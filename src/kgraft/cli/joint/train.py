@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
+from kgraft.cli.given import need_data, need_joint_model, need_room
 from kgraft.cli.output import (
+    MOST_PASSES,
     AsJson,
     GraphOption,
     Overwrite,
@@ -16,6 +18,7 @@ from kgraft.cli.output import (
     Seed,
     console,
     epoch_line,
+    escape,
     print_json,
 )
 from kgraft.progress import progress_bar
@@ -30,8 +33,10 @@ def train(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path(
         "answerer"
     ),
-    hops: Annotated[int, typer.Option(min=1, help="Facts between topic and answer.")] = 3,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the questions.")] = 3,
+    hops: Annotated[int, typer.Option(min=1, max=10, help="Facts between topic and answer.")] = 3,
+    epochs: Annotated[
+        int, typer.Option(min=1, max=MOST_PASSES, help="Passes over the questions.")
+    ] = 3,
     seed: Seed = 0,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -54,6 +59,11 @@ def train(
       kgraft joint answer "who directed Alien" --model answerer --graph movies
     """
     from kgraft.graph import Graph
+
+    opened = Graph.open(graph)
+    need_joint_model(model)
+    need_data(data, "train.jsonl", "dev.jsonl")
+    need_room(out, overwrite=overwrite)
     from kgraft.joint import load_joint
     from kgraft.joint.saving import read_facts
     from kgraft.tasks.answering import train_answerer
@@ -61,7 +71,6 @@ def train(
     from kgraft.tasks.graph_questions import Questions
     from kgraft.tasks.joint_tasks import FineTuning
 
-    opened = Graph.open(graph)
     learnt, valid = (Questions.read(data / f"{name}.jsonl", opened) for name in ("train", "dev"))
     if not quiet:
         said = f"{len(learnt):,} questions, {len(valid):,} to choose by; seed {seed}"
@@ -84,4 +93,4 @@ def train(
     if as_json:
         print_json({"out": str(out), **told})
     else:
-        console().print(f"[green]{out}[/]: ask it with  kgraft joint answer")
+        console().print(f"[green]{escape(out)}[/]: ask it with  kgraft joint answer")

@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
+from kgraft.cli.given import need_lines, need_link_model
 from kgraft.cli.link.options import LinkModelOption
-from kgraft.cli.output import AsJson, GraphOption, console, print_json
+from kgraft.cli.output import MOST, AsJson, GraphOption, console, print_json
+from kgraft.progress import progress_bar
 
 
 def calibrate(
@@ -18,7 +20,7 @@ def calibrate(
     ],
     graph: GraphOption = "world",
     model: LinkModelOption = None,
-    limit: Annotated[int, typer.Option(min=1, help="Most texts that are read.")] = 1000,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="Most texts that are read.")] = 1000,
     as_json: AsJson = False,
 ) -> None:
     """Choose the threshold for a graph from your own texts; no annotation is needed.
@@ -29,11 +31,16 @@ def calibrate(
     Example:  kgraft link calibrate docs.jsonl --graph my-graph
     """
     from kgraft.graph import Graph
+
+    opened = Graph.open(graph)
+    need_lines(texts)
+    need_link_model(model)
     from kgraft.link import Linker, calibrate_threshold, read_texts
 
-    linker = Linker(Graph.open(graph), model)
     sample = [example["text"] for example in islice(read_texts(texts), limit)]
-    threshold = calibrate_threshold(linker, sample)
+    with progress_bar() as progress:
+        progress.start("linking, and encoding entities seen for the first time")
+        threshold = calibrate_threshold(Linker(opened, model), sample)
     if as_json:
         print_json({"threshold": threshold, "texts": len(sample)})
     else:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
+from kgraft.cli.given import need_link_model
 from kgraft.cli.link.options import LinkModelOption, Threshold
-from kgraft.cli.output import AsJson, GraphOption, Quiet, console, print_json
+from kgraft.cli.output import MOST, AsJson, GraphOption, Quiet, console, escape, print_json
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ def eval_(
     partial: Annotated[
         bool, typer.Option("--partial", help="Mentions may be left unmarked in the texts.")
     ] = False,
-    errors: Annotated[int, typer.Option(min=0, help="Examples to show of each kind of error.")] = 3,
+    errors: Annotated[
+        int, typer.Option(min=0, max=MOST, help="Examples to show of each kind of error.")
+    ] = 3,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -37,10 +39,13 @@ def eval_(
     Example:  kgraft link eval test.jsonl --graph my-graph --model my-linker
     """
     from kgraft.graph import Graph
-    from kgraft.link import Linker, read_annotated, report
+    from kgraft.graph.annotated import read_annotated
 
     opened = Graph.open(graph)
+    need_link_model(model)
     marked = read_annotated(texts, opened)
+    from kgraft.link import Linker, report
+
     with progress_bar(quiet) as progress:
         linker = Linker(opened, model)
         progress.start("linking", None)

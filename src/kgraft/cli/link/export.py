@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from kgraft.cli.given import need_link_model, need_room
 from kgraft.cli.link.options import LinkModelOption
-from kgraft.cli.output import AsJson, GraphOption, Quiet, console, print_json
+from kgraft.cli.output import AsJson, GraphOption, Quiet, console, escape, print_json
 from kgraft.progress import progress_bar
 
 
@@ -27,15 +28,20 @@ def export(
     Example:  kgraft link export --texts dev.jsonl --graph my-graph --out fast-linker
     """
     from kgraft.graph import Graph
-    from kgraft.link import export_linker, read_annotated
+    from kgraft.graph.annotated import read_annotated
 
     opened = Graph.open(graph)
+    need_link_model(model)
+    need_room(out)
+    marked = read_annotated(texts, opened)
+    from kgraft.link import export_linker
+
     with progress_bar(quiet) as progress:
         progress.start("exporting", None)
-        cost = export_linker(opened, read_annotated(texts, opened), out, model)
+        cost = export_linker(opened, marked, out, model)
     if as_json:
         print_json(cost)
         return
     verdict = "will be used" if cost["used"] else "costs too much and will not be used"
     figures = f"weak F1 {cost['weak_f1']:.4f}, int8 {cost['int8_weak_f1']:.4f}"
-    console().print(f"[green]{out}[/]: {figures}; {verdict}")
+    console().print(f"[green]{escape(out)}[/]: {figures}; {verdict}")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kgraft.cli.given import need_link_model
 from kgraft.cli.link.options import LinkModelOption
 from kgraft.cli.output import GraphName, Quiet, console
 from kgraft.progress import progress_bar
@@ -33,9 +34,11 @@ def index(
       kgraft link index my-graph --static
     """
     from kgraft.graph import Graph
-    from kgraft.link import Linker
 
     opened = Graph.open(graph)
+    need_link_model(model)
+    from kgraft.link import Linker
+
     with progress_bar(quiet) as progress:
         Linker(opened, model).build_index(static=static, progress=progress)
     console().print(f"[green]{len(opened.entities):,} entities[/] indexed")

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from kgraft.cli.output import finite
+
 LinkModelOption = Annotated[
     str | None,
     typer.Option("--model", "-m", help="A folder of 'kgraft link train', if not the built-in one."),
@@ -13,6 +15,9 @@ LinkModelOption = Annotated[
 Threshold = Annotated[
     float | None,
     typer.Option(
-        min=0, max=1, help="Least score of a link: higher finds fewer, more of them right."
+        min=0,
+        max=1,
+        callback=finite,
+        help="Least score of a link: higher finds fewer, more of them right.",
     ),
 ]

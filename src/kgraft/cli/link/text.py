@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
+from kgraft.cli.given import need_entities, need_lines, need_link_model, need_new_file
 from kgraft.cli.link.options import LinkModelOption, Threshold
-from kgraft.cli.output import AsJson, GraphOption, Quiet, console, print_json
+from kgraft.cli.output import MOST, AsJson, GraphOption, Quiet, console, escape, print_json
 from kgraft.errors import BadInput
 from kgraft.progress import progress_bar
 
@@ -45,7 +45,7 @@ def text(
         list[str] | None,
         typer.Option(help="NAME=ID: a name that always means this entity; may be repeated."),
     ] = None,
-    facts: Annotated[int, typer.Option(min=0, help="Facts to show of each entity.")] = 3,
+    facts: Annotated[int, typer.Option(min=0, max=MOST, help="Facts to show of each entity.")] = 3,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -79,16 +79,24 @@ def text(
     from kgraft.graph import Graph
 
     opened = Graph.open(graph)
+    need_lines(file)
+    need_new_file(out)
+    need_link_model(model)
+    need_entities(opened, pins.values())
     from kgraft.link import Linker
 
-    linker = Linker(opened, model, pin=pins, exact=exact)
-    if file is not None:
-        from kgraft.link import link_file
+    with progress_bar(quiet) as progress:
+        progress.start("opening the linker")
+        linker = Linker(opened, model, pin=pins, exact=exact)
+        if file is not None:
+            from kgraft.link import link_file
 
-        with progress_bar(quiet) as progress:
             link_file(linker, file, out or sys.stdout, threshold=threshold, progress=progress)
+        if text is not None:
+            progress.start("linking, and encoding entities seen for the first time")
+            links = linker(text, threshold=threshold)
     if text is not None:
-        _show(linker, text, linker(text, threshold=threshold), facts=facts, as_json=as_json)
+        _show(linker, text, links, facts=facts, as_json=as_json)
 
 
 def _show(linker: Linker, text: str, links: list[Link], *, facts: int, as_json: bool) -> None:

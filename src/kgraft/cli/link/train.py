@@ -8,7 +8,10 @@ from typing import Annotated
 
 import typer
 
+from kgraft.cli.given import need_link_model, need_room
 from kgraft.cli.output import (
+    MOST,
+    MOST_PASSES,
     AsJson,
     GraphName,
     Overwrite,
@@ -16,6 +19,8 @@ from kgraft.cli.output import (
     Seed,
     console,
     epoch_line,
+    escape,
+    finite,
     print_json,
 )
 from kgraft.errors import BadInput
@@ -37,7 +42,8 @@ def train(
         Path | None, typer.Option(help="Texts to choose by, if not a tenth of the others.")
     ] = None,
     count: Annotated[
-        int, typer.Option(min=20, help="Texts to make from the graph where none are given.")
+        int,
+        typer.Option(min=20, max=MOST, help="Texts to make from the graph where none are given."),
     ] = 4000,
     init_from: Annotated[
         str | None, typer.Option(help="A model to start from, if not the built-in one.")
@@ -51,8 +57,12 @@ def train(
     fully_annotated: Annotated[
         bool, typer.Option("--fully-annotated", help="Every mention in the texts is marked.")
     ] = False,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Most passes over the texts.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Size of a step.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, max=MOST_PASSES, help="Most passes over the texts.")
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(min=0, max=1, callback=finite, help="Size of a step.")
+    ] = None,
     seed: Seed = 0,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -76,16 +86,20 @@ def train(
     if encoder is not None and not from_scratch:
         raise BadInput("--encoder is for --from-scratch", remedy="give both, or leave it out")
     from kgraft.graph import Graph
-    from kgraft.link import LinkSettings, adapt_linker, read_adaptation, read_annotated
+    from kgraft.graph.annotated import read_annotated
+
+    opened = Graph.open(graph)
+    need_room(out, overwrite=overwrite)
+    need_link_model(init_from)
+    annotated = read_annotated(texts, opened) if texts else None
+    held_out = read_annotated(valid, opened) if valid else None
+    from kgraft.link import LinkSettings, adapt_linker, read_adaptation
     from kgraft.link.shipped import load_model
     from kgraft.link.train import new_model
 
-    opened = Graph.open(graph)
     settings = LinkSettings(seed=seed, fully_annotated=fully_annotated).replace(
         epochs=epochs, learning_rate=learning_rate
     )
-    annotated = read_annotated(texts, opened) if texts else None
-    held_out = read_annotated(valid, opened) if valid else None
     model = new_model(encoder, settings) if from_scratch else load_model(init_from)
     with progress_bar(quiet) as progress:
         for epoch in adapt_linker(
@@ -108,4 +122,5 @@ def train(
     before, after = outcome.before["weak_f1"], outcome.after["weak_f1"]
     verdict = "kept" if outcome.improved else "not kept: the linker is written as it was"
     console().print(f"held-out weak F1 {before:.3f} before, {after:.3f} after: {verdict}")
-    console().print(f"[green]{out}[/]: use it with  kgraft link TEXT --graph {graph} --model {out}")
+    command = escape(f"kgraft link TEXT --graph {graph} --model {out}")
+    console().print(f"[green]{escape(out)}[/]: use it with  {command}")

@@ -16,7 +16,7 @@ from kgraft.graph.readers.nodelink import is_node_link
 from kgraft.graph.readers.sparql import SparqlSource, is_endpoint
 from kgraft.graph.readers.stream import BOM, open_bytes, plain_suffix
 from kgraft.graph.readers.tsv import TsvSource, table_files, triple_files
-from kgraft.graph.structure import BLANK_NODES
+from kgraft.graph.structure import BLANK_NODES, BlankNodes
 from kgraft.progress import Silent
 
 FORMATS = (
@@ -43,7 +43,7 @@ def open_source(
     *,
     format: str | None = None,
     lang: str = "en",
-    blank_nodes: str = "fold",
+    blank_nodes: BlankNodes = "fold",
     columns: Mapping[str, str] | None = None,
     header: bool | None = None,
     undeclared: Undeclared = "add",
@@ -193,7 +193,7 @@ def _looks_like_json_ld(path: Path) -> bool:
 
 def _looks_like_wikidata(path: Path) -> bool:
     """Whether the first entity is one of Wikidata's: labels are objects by language."""
-    with open_bytes(path, Silent()) as stream:
+    with open_bytes(path, Silent(), lines=True) as stream:
         for _ in range(3):
             line = stream.readline().strip().rstrip(b",")
             if line == b"{":  # an object over several lines, which JSON Lines have not

@@ -120,7 +120,7 @@ def _filled(blocks: Iterator[Cells]) -> Iterator[Cells]:
 
 def _tsv_cells(path: Path, skip: int, refusals: Refusals, progress: Progress) -> Iterator[Cells]:
     line = 1 + skip
-    with open_bytes(path, progress) as stream:
+    with open_bytes(path, progress, lines=True) as stream:
         rest = stream.read(len(BOM)).removeprefix(BOM)
         for _ in range(skip):
             stream.readline()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from kgraft.json_text import parse_json
+
 
 def json_object(text: str) -> dict[str, Any]:
     """Parse a JSON object; ValueError says in words what is wrong with it.
@@ -13,12 +15,10 @@ def json_object(text: str) -> dict[str, Any]:
     {'id': 'Q1'}
     """
     try:
-        value = json.loads(text)
+        value = parse_json(text)
         if "\\u" in text:
             # Half of an escaped surrogate pair is valid JSON but no character.
             json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{error.msg} at column {error.colno}") from error
     except UnicodeEncodeError as error:
         raise ValueError("half of a surrogate pair (an escaped \\ud800 to \\udfff)") from error
     except RecursionError as error:

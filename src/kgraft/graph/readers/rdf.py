@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from kgraft.errors import BadInput, need
 from kgraft.graph.batches import ROWS, Batch, Refusals
+from kgraft.graph.readers.entities import refuse_expanding
 from kgraft.graph.readers.iris import FORMAT, GRAPH, HEADER, RDF
 from kgraft.graph.readers.plain_lines import Block, split_plain, split_values
 from kgraft.graph.readers.stream import BOM, open_bytes, plain_suffix, refuse_encoding
@@ -74,12 +75,13 @@ class RdfSource:
         need("pyoxigraph", "rdf")
         from kgraft.graph.readers.statements import Statements
 
-        syntax = self._syntax()
+        syntax = syntax_of(self.path)
         by_line = syntax in LINE_BASED
-        with open_bytes(self.path, progress) as stream:
+        with open_bytes(self.path, progress, lines=by_line) as stream:
             begins = stream.peek(BEGINNING)
             if syntax == "RDF_XML":
                 _refuse_other_xml(begins, self.path)
+                refuse_expanding(stream, self.path)
             ours = 1 if begins.startswith(MARK) else 2 if begins.startswith(HEADER) else 0
             self.types_are_ids = ours != 1
             self.blank_nodes = None if ours else self._blank_nodes
@@ -95,13 +97,6 @@ class RdfSource:
             for block in blocks or self._blocks(stream, syntax):
                 yield from statements.read(block)
         yield from statements.finish()
-
-    def _syntax(self) -> str:
-        suffix = plain_suffix(self.path)
-        if suffix not in SYNTAXES:
-            reason = f"no RDF format has the suffix {suffix or '(none)'}"
-            raise BadInput(reason, file=str(self.path), remedy=f"use one of {' '.join(SYNTAXES)}")
-        return SYNTAXES[suffix]
 
     def _line_blocks(
         self, stream: BinaryIO, syntax: str, refusals: Refusals, ours: int
@@ -148,6 +143,15 @@ class RdfSource:
                 reason = "its JSON-LD context stands elsewhere, and kgraft fetches nothing"
                 remedy = "put the context into the file, or convert it to N-Triples"
             raise BadInput(reason, file=str(self.path), line=error.lineno, remedy=remedy) from error
+
+
+def syntax_of(path: Path) -> str:
+    """Return the RDF format of a file, as pyoxigraph names it, from its suffix."""
+    suffix = plain_suffix(path)
+    if suffix not in SYNTAXES:
+        reason = f"no RDF format has the suffix {suffix or '(none)'}"
+        raise BadInput(reason, file=str(path), remedy=f"use one of {' '.join(SYNTAXES)}")
+    return SYNTAXES[suffix]
 
 
 def _refuse_other_xml(begins: bytes, path: Path) -> None:

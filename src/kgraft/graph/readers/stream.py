@@ -1,4 +1,8 @@
-"""Files as streams: plain, .gz or .bz2, with progress counted in the bytes read from disk."""
+"""Files as streams: plain, .gz or .bz2, with progress counted in the bytes read from disk.
+
+What a packed file unpacks to has a limit, and so has the length of a line: a file that was made to
+fill the memory is refused before it does.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from math import inf
 from pathlib import Path
 from typing import IO, cast
 
@@ -18,6 +24,21 @@ from kgraft.progress import Progress
 BUFFER = 1 << 20
 PACKERS = {".gz": "gzip", ".bz2": "bzip2"}
 BOM = b"\xef\xbb\xbf"
+FREE = 1 << 26  # bytes that any packed file may unpack to
+RATIO = 200  # times its own size that a packed file may unpack to: texts come to 5 to 50
+LONGEST = 1 << 28  # bytes of a line
+
+_ratio = ContextVar("ratio", default=float(RATIO))
+
+
+@contextmanager
+def unpack_ratio(times: float) -> Iterator[None]:
+    """Let packed files unpack to so many times their size while the block runs."""
+    before = _ratio.set(times)
+    try:
+        yield
+    finally:
+        _ratio.reset(before)
 
 
 class _Counted(io.RawIOBase):
@@ -38,8 +59,10 @@ class _Counted(io.RawIOBase):
 class _Unpacked(io.RawIOBase):
     """The content of a stream; what goes wrong on the way becomes BadInput."""
 
-    def __init__(self, inner: IO[bytes], path: Path) -> None:
+    def __init__(self, inner: IO[bytes], path: Path, most: float, longest: float) -> None:
         self._inner, self._path = inner, path
+        self._left, self._longest = most, longest
+        self._line = 0  # bytes since the last line feed
 
     def readable(self) -> bool:
         return True
@@ -49,8 +72,23 @@ class _Unpacked(io.RawIOBase):
             data = self._inner.read(len(buffer))
         except (EOFError, OSError, zlib.error) as error:
             raise _broken(self._path, error) from error
+        self._watch(data)
         buffer[: len(data)] = data
         return len(data)
+
+    def _watch(self, data: bytes) -> None:
+        """Refuse what is made to fill the memory."""
+        self._left -= len(data)
+        if self._left < 0:
+            reason = f"it unpacks to more than {_ratio.get():g} times its size"
+            remedy = "if it is meant to, unpack it first or raise --unpack-ratio"
+            raise BadInput(reason, file=str(self._path), remedy=remedy)
+        end = data.rfind(b"\n")
+        self._line = self._line + len(data) if end < 0 else len(data) - end - 1
+        if self._line > self._longest:
+            reason = f"a line is longer than {LONGEST >> 20} MiB"
+            remedy = "check that it is a file of lines"
+            raise BadInput(reason, file=str(self._path), remedy=remedy)
 
 
 def plain_suffix(path: Path) -> str:
@@ -64,8 +102,13 @@ def plain_suffix(path: Path) -> str:
 
 
 @contextmanager
-def open_bytes(path: Path, progress: Progress, *, what: str = "") -> Iterator[io.BufferedReader]:
-    """Open a plain, .gz or .bz2 file for reading; the suffix decides, the bar counts disk bytes."""
+def open_bytes(
+    path: Path, progress: Progress, *, what: str = "", lines: bool = False
+) -> Iterator[io.BufferedReader]:
+    """Open a plain, .gz or .bz2 file for reading; the suffix decides, the bar counts disk bytes.
+
+    With `lines`, a line that no memory could hold is refused.
+    """
     try:
         raw = io.FileIO(path)
         size = path.stat().st_size
@@ -80,7 +123,9 @@ def open_bytes(path: Path, progress: Progress, *, what: str = "") -> Iterator[io
         if packer and size == 0:
             raise _broken(path, EOFError("the file is empty"))
         unpacked = _unpacked(counted, packer)
-        yield io.BufferedReader(_Unpacked(unpacked, path), BUFFER)
+        most = max(FREE, size * _ratio.get()) if packer else inf
+        longest = LONGEST if lines else inf
+        yield io.BufferedReader(_Unpacked(unpacked, path, most, longest), BUFFER)
 
 
 def numbered_lines(
@@ -91,7 +136,7 @@ def numbered_lines(
     Only a line feed ends a line; one carriage return before it is dropped, as is a byte order mark
     at the start of the file.
     """
-    with open_bytes(path, progress, what=what) as stream:
+    with open_bytes(path, progress, what=what, lines=True) as stream:
         for number, raw in enumerate(stream, 1):
             if number == 1:
                 raw = raw.removeprefix(BOM)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +21,7 @@ from kgraft.graph.writers.parquet import write_parquet
 from kgraft.graph.writers.tsv import write_tsv
 from kgraft.graph.writers.turtle import write_turtle
 from kgraft.progress import Progress, Silent
+from kgraft.storage import Kind, new_file, new_folder
 
 __all__ = ["WRITERS", "export_graph", "to_edge_index", "to_labelled_triples", "to_networkx"]
 
@@ -46,6 +45,7 @@ WRITERS = {
 }
 
 
+EXPORT = Kind("export", "triples.tsv")
 _NOT_WRITTEN = (".bz2", ".csv", ".gz", ".json", ".rdf", ".txt", ".xml", ".zip")
 
 
@@ -59,18 +59,9 @@ def export_graph(
     if target.exists():
         raise BadInput(f"{target} exists already", remedy="name another place")
     writer = WRITERS[format]
-    partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        if writer.folder:
-            partial.mkdir()
+    beside = new_folder(target, EXPORT) if writer.folder else new_file(target)
+    with beside as partial:
         writer.write(graph, partial, progress=progress or Silent())
-        partial.rename(target)
-    except BaseException:
-        if partial.is_dir():
-            shutil.rmtree(partial, ignore_errors=True)
-        partial.unlink(missing_ok=True)
-        raise
     return format
 
 

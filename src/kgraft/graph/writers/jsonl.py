@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pyarrow as pa
 from kgraft.errors import BadInput
 from kgraft.graph.graph import Graph
 from kgraft.graph.writers.tsv import ROWS, triple_ids, triple_parts
+from kgraft.json_text import to_json
 from kgraft.progress import Progress
 
 
@@ -53,4 +53,4 @@ def _rows(table: pa.Table, progress: Progress) -> Iterator[dict[str, object]]:
 
 
 def _line(fields: dict[str, object]) -> str:
-    return json.dumps(fields, ensure_ascii=False) + "\n"
+    return to_json(fields) + "\n"

@@ -1,0 +1,79 @@
+"""Runs a command again and again, each time killed at the next thing it does to the disk.
+
+    python killed.py FOLDER COMMAND...
+
+Prints, as JSON, what FOLDER held after each kill and after the same command was run to its end.
+"""
+
+import json
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+from kgraft.cli import app
+from kgraft.graph import Graph, check_graph
+from kgraft.graph.writers import WRITERS  # loaded before the forks
+
+TOUCHES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree", "os.truncate"}
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+assert WRITERS
+assert Graph
+assert check_graph
+
+
+def touches_the_disk(event, arguments):
+    if event == "open":
+        return bool((arguments[2] or 0) & WRITES)
+    return event in TOUCHES
+
+
+def run(command, last=None):
+    """Run a command in a fork; with `last`, kill it at that touch of the disk."""
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1]
+    count = 0
+
+    def watch(event, arguments):
+        nonlocal count
+        if last is not None and touches_the_disk(event, arguments):
+            count += 1
+            if count > last:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(watch)
+    code = 1
+    try:
+        app(command)
+        code = 0
+    except SystemExit as error:
+        code = error.code or 0
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
+
+
+def held(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def main():
+    folder, command = Path(sys.argv[1]), sys.argv[2:]
+    before = Path(f"{folder}-before")
+    shutil.copytree(folder, before)
+    told = []
+    for last in range(500):
+        shutil.rmtree(folder)
+        shutil.copytree(before, folder)
+        if os.WIFEXITED(run(command, last)):  # it was over before
+            break
+        left = held(folder)
+        again = run(command)
+        told.append({"left": left, "again": os.waitstatus_to_exitcode(again), "held": held(folder)})
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()

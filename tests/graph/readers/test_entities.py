@@ -1,0 +1,51 @@
+"""Entities of XML files: abbreviations are read, those that expand without end are refused."""
+
+import pytest
+
+from kgraft.errors import BadInput
+from kgraft.graph.readers.rdf import RdfSource
+
+PROLOG = '<?xml version="1.0"?><!-- <a> "&x;" --><!DOCTYPE rdf:RDF [ {} ]>'
+BODY = (
+    '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://e.org/">'
+    '<rdf:Description rdf:about="&e;a"><x:knows rdf:resource="&e;b"/></rdf:Description></rdf:RDF>'
+)
+NAMESPACE = '<!ENTITY e "http://e.org/">'
+
+
+def laughs(depth):
+    return "".join(f'<!ENTITY l{n + 1} "{f"&l{n};" * 10}">' for n in range(depth))
+
+
+def write(tmp_path, entities, body=BODY):
+    (tmp_path / "g.rdf").write_text(PROLOG.format(entities) + body)
+    return RdfSource(tmp_path / "g.rdf")
+
+
+def test_abbreviations_of_namespaces(tmp_path, collect):
+    entities = NAMESPACE + '<!ENTITY f "&e;more/">'
+    [triple] = collect(write(tmp_path, entities, BODY.replace("&e;b", "&f;b"))).triples
+    assert [str(part) for part in triple[:3]] == [
+        "http://e.org/a",
+        "http://e.org/knows",
+        "http://e.org/more/b",
+    ]
+
+
+@pytest.mark.parametrize(
+    "entities",
+    [
+        NAMESPACE + '<!ENTITY l0 "haha">' + laughs(12),
+        NAMESPACE + '<!ENTITY e2 "' + "a" * 2000 + '">',
+        NAMESPACE + "<!ENTITY % l0 'haha'>" + laughs(3).replace("&", "%"),
+    ],
+)
+def test_entities_that_expand_are_refused(tmp_path, collect, entities):
+    with pytest.raises(BadInput, match="XML entity") as error:
+        collect(write(tmp_path, entities))
+    assert error.value.file == str(tmp_path / "g.rdf")
+
+
+def test_a_prolog_that_hides_them_is_refused(tmp_path, collect):
+    with pytest.raises(BadInput, match="no element begins"):
+        collect(write(tmp_path, "<!-- " + "a" * (1 << 20) + " -->" + NAMESPACE))
