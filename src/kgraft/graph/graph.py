@@ -28,8 +28,11 @@ from kgraft.graph.columns import (
 from kgraft.graph.entity import Candidate, Card, Entity, Found, Mention, Neighbour, Relation
 from kgraft.graph.folder import MANIFEST, SINCE_0_2, Manifest, read_manifest, read_tables
 from kgraft.graph.hashing import HashIndex, hash_strings
+from kgraft.graph.joins import TripleIndex
 from kgraft.graph.paths import GraphPath, Subgraph, paths_between, subgraph
-from kgraft.graph.search import search, search_nearby
+from kgraft.graph.query import Patterns, Solutions, query_graph
+from kgraft.graph.search import search_all, search_nearby
+from kgraft.graph.typos import SimilarNames
 from kgraft.graph.variants import KEYS_VERSION
 from kgraft.graph.write import name_tables
 from kgraft.progress import Progress
@@ -115,6 +118,16 @@ class Graph:
         edges = flat(self.tables["edges"]["relation_other"])
         bounds = numbers(self.tables["bounds"]["start"])
         return Adjacency(bounds, numbers(edges.values).reshape(-1, 2))
+
+    @cached_property
+    def triple_index(self) -> TripleIndex:
+        """The triples in the orders that queries look them up in."""
+        return TripleIndex(self.triples, self.manifest.entities, self.manifest.relations)
+
+    @cached_property
+    def similar_names(self) -> SimilarNames:
+        """The names of the entities, for look-up with typos."""
+        return SimilarNames(self.aliases.keys)
 
     @cached_property
     def aliases(self) -> Aliases:
@@ -233,8 +246,8 @@ class Graph:
         raise NotFound(f"nothing in the graph is named {which!r}; {hint}")
 
     def search(self, query: str, *, limit: int = 10) -> list[Found]:
-        """Search names: the exact one, then those that begin so, then those with its words."""
-        return search(self, query, limit=limit)
+        """Search: the exact name, its prefixes, its words, similar names, then descriptions."""
+        return search_all(self, query, limit=limit)
 
     def mentions(
         self, text: str, *, overlapping: bool = False, candidates: int | None = 30
@@ -303,6 +316,16 @@ class Graph:
         ends = self._number(start), self._number(end)
         return paths_between(self.adjacency, *ends, longest=longest, limit=limit)
 
+    def query(self, patterns: Patterns, *, limit: int | None = None) -> Solutions:
+        """Return what the variables of some triple patterns stand for where all patterns hold.
+
+        >>> world = Graph.open("world")
+        >>> rows = world.query("?x capital_of ?y . ?y borders Germany")
+        >>> sorted(row["x"].label for row in rows)[:3]
+        ['Amsterdam', 'Bern', 'Brussels']
+        """
+        return query_graph(self, patterns, limit=limit)
+
     # Change
 
     def extend(
@@ -313,6 +336,7 @@ class Graph:
         triples: Any = None,
         entities: Any = None,
         relations: Any = None,
+        overwrite: bool = False,
         progress: Progress | None = None,
     ) -> Graph:
         """Write this graph with additions as a new one: from a source, or from tables or rows.
@@ -324,7 +348,7 @@ class Graph:
         from kgraft.graph.readers.tables import TablesSource
 
         source = source or TablesSource(triples, [] if entities is None else entities, relations)
-        return extend(self, source, Path(target), progress=progress)
+        return extend(self, source, Path(target), overwrite=overwrite, progress=progress)
 
     def without(
         self,
@@ -333,6 +357,7 @@ class Graph:
         entities: Iterable[str] = (),
         relations: Iterable[str] = (),
         triples: Iterable[Sequence[str]] = (),
+        overwrite: bool = False,
         progress: Progress | None = None,
     ) -> Graph:
         """Write this graph without some of its parts as a new one; this one is not touched."""
@@ -344,5 +369,6 @@ class Graph:
             entities=entities,
             relations=relations,
             triples=triples,
+            overwrite=overwrite,
             progress=progress,
         )
