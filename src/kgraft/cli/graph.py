@@ -99,7 +99,11 @@ def import_(
 def info(graph: GraphName = "world", as_json: AsJson = False) -> None:
     """Say what a graph holds.
 
-    Example:  kgraft graph info company --json
+    Examples:
+
+      kgraft graph info world
+
+      kgraft graph info company --json
     """
     from kgraft.graph import Graph
 

@@ -117,9 +117,9 @@ def remove(
 
     Examples:
 
-      kgraft graph remove world Germany borders "Czechia" --out world-2
+      kgraft graph remove world Germany borders Czechia --out world-3
 
-      kgraft graph remove world --entity Oceania --relation currency --out world-3
+      kgraft graph remove world --entity Oceania --relation currency --out world-4
     """
     from kgraft.errors import BadInput
     from kgraft.graph import Graph, remove_parts
@@ -173,7 +173,7 @@ def merge(
 
     Examples:
 
-      kgraft graph merge world world --out world-2
+      kgraft graph merge world world-2 --out world-5
 
       kgraft graph merge company world --match labels --out both
     """

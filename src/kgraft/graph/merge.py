@@ -155,8 +155,7 @@ def _merged_table(tables: Sequence[pa.Table], row_numbers: Sequence[np.ndarray])
         elif name == "name_counts":
             columns[name] = column.take(pa.array(first))
         elif name == "aliases":
-            replaced = pc.replace_with_mask(parts["label"], _mask(first, len(number)), labels)
-            columns[name] = _united(column, number, first, replaced)
+            columns[name] = _united(column, number, first, _names(parts, number, first, labels))
         elif pa.types.is_list(column.type):
             columns[name] = _united(column, number, first)
         else:
@@ -178,6 +177,15 @@ def _joined(tables: Sequence[pa.Table], name: str) -> pa.Array:
 def _unless_id(labels: pa.Array, ids: pa.Array) -> pa.Array:
     """Return labels, empty where one only repeats the id for want of a name."""
     return pc.if_else(pc.equal(labels, ids), "", labels)
+
+
+def _names(
+    parts: dict[str, pa.Array], number: np.ndarray, first: np.ndarray, labels: pa.Array
+) -> pa.Array:
+    """Return the label of each row, the merged one for first rows and those that lack a name."""
+    unnamed = numbers(pc.equal(parts["label"], parts["id"]))
+    replace = pc.or_(_mask(first, len(number)), pa.array(unnamed))
+    return pc.if_else(replace, labels.take(pa.array(number)), parts["label"])
 
 
 def _mask(rows: np.ndarray, count: int) -> pa.Array:
