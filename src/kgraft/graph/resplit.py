@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from kgraft.errors import BadInput
-from kgraft.graph.adjacency import TripleArrays, expand
+from kgraft.graph.adjacency import TripleArrays, expand, sorted_columns
 from kgraft.graph.columns import run_starts
 from kgraft.graph.folder import GRAPH
 from kgraft.graph.graph import Graph
@@ -65,22 +65,23 @@ def _shared_pairs(
     head: np.ndarray, relation: np.ndarray, tail: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return first ≤ second relation, whether turned round, and how many pairs both have."""
+    apart = head != tail
+    head, relation, tail = head[apart], relation[apart], tail[apart]
     low, high = np.minimum(head, tail), np.maximum(head, tail)
-    order = np.lexsort((relation, high, low))
-    order = order[low[order] < high[order]]
-    group = np.cumsum(run_starts(low[order], high[order])) - 1 if len(order) else order
-    several = np.bincount(group)[group] > 1 if len(order) else np.zeros(0, bool)
-    order, group = order[several], group[several]
-    link, forward = relation[order], (head < tail)[order]
+    entities, relations = int(high.max(initial=0)) + 1, int(relation.max(initial=0)) + 1
+    columns = [(low, entities), (high, entities), (relation, relations), (head < tail, 2)]
+    low, high, link, forward = sorted_columns(columns)
+    group = np.cumsum(run_starts(low, high)) - 1 if len(low) else low
+    several = np.bincount(group)[group] > 1 if len(low) else np.zeros(0, bool)
+    group, link, forward = group[several], link[several].astype(np.int64), forward[several]
     bounds = (np.searchsorted(group, group, side=side) for side in ("left", "right"))
     left, right = expand(*bounds)  # every row with every row of the same two entities
     kept = (left != right) & (link[left] <= link[right])
     left, right = left[kept], right[kept]
-    width = int(relation.max(initial=0)) + 1
     turned = forward[left] != forward[right]
-    code, count = np.unique((link[left] * width + link[right]) * 2 + turned, return_counts=True)
+    code, count = np.unique((link[left] * relations + link[right]) * 2 + turned, return_counts=True)
     pair, inverse = np.divmod(code, 2)
-    return pair // width, pair % width, inverse == 1, count
+    return pair // relations, pair % relations, inverse == 1, count
 
 
 def leaking_triples(graph: Graph, mirrored: list[RelationPair]) -> np.ndarray:
@@ -164,11 +165,23 @@ def _groups(
 ) -> np.ndarray:
     """Return the group of each triple: the same two entities, either way, and class."""
     low, high, kind = np.minimum(head, tail), np.maximum(head, tail), classes[relation]
-    order = np.lexsort((kind, high, low))
+    order = _order(low, high, kind)
     group = np.empty(len(head), np.int64)
     starts = run_starts(low[order], high[order], kind[order]) if len(head) else np.zeros(0, bool)
     group[order] = np.cumsum(starts) - 1
     return group
+
+
+def _order(*columns: np.ndarray) -> np.ndarray:
+    """Return an order in which equal rows stand together: packed into one number if that fits."""
+    bits = [int(column.max(initial=0)).bit_length() for column in columns]
+    if sum(bits) > 63:
+        return np.lexsort(columns)
+    packed = np.zeros(len(columns[0]), np.int64)
+    for column, width in zip(columns, bits, strict=True):
+        packed <<= width
+        packed |= column
+    return np.argsort(packed)
 
 
 def _divide(
@@ -189,6 +202,7 @@ def _divide(
     size = np.bincount(rank, minlength=groups)
     things = _Coverage(head, relation, tail, rank)
     free = size <= sum(counts)  # may be held out
+    free[things.only()] = False
     held = np.zeros(groups, bool)
     while True:
         candidates = np.flatnonzero(free)
@@ -215,16 +229,22 @@ class _Coverage:
     ) -> None:
         entities = int(max(head.max(initial=-1), tail.max(initial=-1))) + 1
         thing = np.concatenate([head, tail, relation + entities])
-        group = np.tile(rank, 3)
-        order = np.lexsort((group, thing))
-        self._group = group[order]
-        starts = run_starts(thing[order]) if len(order) else np.zeros(0, bool)
+        sizes = int(thing.max(initial=0)) + 1, int(rank.max(initial=0)) + 1
+        columns = [(thing, sizes[0]), (np.tile(rank, 3), sizes[1])]
+        thing, group = sorted_columns(columns)
+        distinct = run_starts(thing, group) if len(thing) else np.zeros(0, bool)
+        thing, self._group = thing[distinct], group[distinct]
+        starts = run_starts(thing) if len(thing) else np.zeros(0, bool)
         self._first = np.flatnonzero(starts)
-        self._last = np.append(self._first[1:], len(order)) - 1
+        self._last = np.append(self._first[1:], len(thing)) - 1
+
+    def only(self) -> np.ndarray:
+        """Return the groups that are the only one of some thing."""
+        return self._group[self._first[self._first == self._last]]
 
     def needed(self, held: np.ndarray) -> np.ndarray:
         """Return for each thing that is in no other group than those held out its last one."""
         if not len(self._first):
             return np.zeros(0, np.int64)
-        in_train = np.add.reduceat((~held[self._group]).astype(np.int64), self._first)
-        return np.unique(self._group[self._last[in_train == 0]])
+        in_train = np.logical_or.reduceat(~held[self._group], self._first)
+        return np.unique(self._group[self._last[~in_train]])
