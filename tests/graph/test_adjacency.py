@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 
 from kgraft.graph.adjacency import (
     TripleArrays,
-    sorted_columns,
     build_adjacency,
     expand,
     sort_triples,
+    sorted_columns,
 )
 
 ENTITIES, RELATIONS = 6, 3

@@ -74,6 +74,7 @@ def test_what_leaks_is_told(make_graph, tmp_path):
     graph = make_graph(tmp_path, triples)
     profile = profile_graph(graph)
     assert profile.leaking == 1
+    assert profile.leakage == "100.0% of the held-out triples"
     over = next(r for r in profile.relations if r.id == "over")
     assert over.inverse_of == ("under",)
     assert any("kgraft graph split" in line for line in profile.advice)

@@ -109,4 +109,6 @@ def test_a_graph_without_triples(make_graph, tmp_path):
 def test_fractions_that_leave_nothing_are_refused(small, tmp_path, fractions):
     with pytest.raises(BadInput):
         split_graph(small, tmp_path / "split", valid=fractions[0], test=fractions[1])
+    with pytest.raises(BadInput):
+        split_graph(small, tmp_path / "split", seed=-1)
     assert not (tmp_path / "split").exists()

@@ -209,7 +209,7 @@ def _profile_rows(profile: GraphProfile) -> list[tuple[str, str]]:
             f"{profile.components:,} parts; the largest has {profile.largest_component:.0%} "
             "of the entities",
         ),
-        ("leakage", f"{profile.leaking:.1%} of the held-out triples"),
+        ("leakage", profile.leakage),
     ]
 
 

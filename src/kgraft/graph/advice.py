@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ TOO_ISOLATED, TOO_LEAKY = 0.1, 0.01
 def advise(graph: Graph, profile: GraphProfile) -> Iterator[str]:
     """Yield sentences on what would help, most basic first."""
     built_in = graph.folder.parent == BUILT_IN
-    name = graph.folder.name if built_in else str(graph.folder)
+    name = graph.folder.name if built_in else shlex.quote(str(graph.folder))
     yield from _on_texts(graph, profile, f"kgraft graph add {name} --from entities.jsonl --out NEW")
     yield from _on_triples(graph, profile, name)
 

@@ -80,6 +80,13 @@ class GraphProfile:
     leaking: float  # share of held-out triples that train says, turned round or otherwise
     advice: tuple[str, ...] = ()  # what would help linking and asking
 
+    @property
+    def leakage(self) -> str:
+        """The leaking share in words."""
+        if self.splits["train"] == self.triples:
+            return "no triples are held out"
+        return f"{self.leaking:.1%} of the held-out triples"
+
     def cardinalities(self) -> dict[Cardinality, int]:
         """Return how many relations there are of each cardinality."""
         found = [relation.cardinality for relation in self.relations]

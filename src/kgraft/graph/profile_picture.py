@@ -139,7 +139,7 @@ def _facts(profile: GraphProfile, top: float) -> Iterator[str]:
         "largest hub": _short(next(iter(degrees.hubs), "none"), 40),
         "connected parts": f"{profile.components:,}; the largest has "
         f"{profile.largest_component:.0%} of the entities",
-        "leakage": f"{profile.leaking:.1%} of the held-out triples",
+        "leakage": profile.leakage,
     }
     for place, (name, text) in enumerate(rows.items()):
         y = top + 32 + ROW * place
@@ -178,11 +178,12 @@ def _advice_lines(profile: GraphProfile) -> Iterator[str]:
     for sentence in profile.advice:
         lines = textwrap.wrap(sentence, _LETTERS, break_on_hyphens=False)
         yield f"• {lines[0]}"
-        yield from (f"   {line}" for line in lines[1:])
+        yield from lines[1:]
 
 
 def _advice(lines: list[str], top: float) -> Iterator[str]:
     if lines:
         yield _title(MARGIN, top, "what would help", WIDTH - 2 * MARGIN)
     for place, line in enumerate(lines):
-        yield _text(MARGIN, top + 26 + 17 * place, line, 'font-size="12"')
+        indent = 0 if line.startswith("•") else 9
+        yield _text(MARGIN + indent, top + 26 + 17 * place, line, 'font-size="12"')

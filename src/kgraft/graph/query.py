@@ -100,8 +100,8 @@ def parse_patterns(text: str) -> list[tuple[str, str, str]]:
     [('?x', 'capital_of', '?y'), ('?y', 'borders', ' Sri Lanka')]
     """
     patterns, words = [], list[str]()
-    position = 0
-    while text[position:].strip():
+    text, position = text.strip(), 0
+    while position < len(text):
         token = _TOKEN.match(text, position)
         if token is None:
             raise BadInput(f"the query cannot be read from {text[position:].strip()[:40]!r}")

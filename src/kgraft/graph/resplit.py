@@ -123,6 +123,8 @@ def split_graph(
             f"valid {valid:g} and test {test:g} leave nothing to train on",
             remedy="their sum must be below 1, and neither below 0",
         )
+    if seed < 0:
+        raise BadInput(f"the seed is {seed}; it must not be negative")
     refuse_existing(target, GRAPH, overwrite=overwrite)
     graph, progress = graph.whole(), progress or Silent()
     progress.start("splitting", None)
