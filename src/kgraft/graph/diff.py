@@ -21,7 +21,7 @@ PARTS: tuple[Part, ...] = ("entities", "relations", "triples")
 SPLIT_BITS = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowDiff:
     """Which rows of the old and of the new table differ, by id."""
 
@@ -31,7 +31,7 @@ class RowDiff:
     columns: dict[str, np.ndarray]  # name of a column → (C,) whether it differs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GraphDiff:
     """What differs between two graphs; `counts` sums it up and `to_dict` says it."""
 

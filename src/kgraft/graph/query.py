@@ -34,7 +34,7 @@ Pattern = Sequence[str | Entity | Relation]
 Patterns = str | Sequence[Pattern]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solutions(Sequence[dict[str, Entity | Relation]]):
     """What the variables of a query may stand for: a row per way in which all patterns hold.
 
