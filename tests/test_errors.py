@@ -15,6 +15,12 @@ def test_all_are_ours_and_say_what_they_were_given(kind):
     assert str(kind("something is wrong")) == "something is wrong"
 
 
+def test_what_is_not_found_is_a_key_error_in_plain_words():
+    with pytest.raises(KeyError) as raised:
+        raise NotFound("no 'x' here")
+    assert str(raised.value) == "no 'x' here"
+
+
 @pytest.mark.parametrize(
     ("place", "expected"),
     [

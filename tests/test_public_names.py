@@ -254,6 +254,10 @@ def test_other_names_are_not(package):
         importlib.import_module(package).Grahp  # noqa: B018
 
 
+def test_the_nouns_are_listed():
+    assert set(NAMES["kgraft"]) <= set(dir(kgraft))
+
+
 def test_the_version_is_that_of_the_package():
     from importlib.metadata import version
 

@@ -3,7 +3,7 @@
 KgraftError
 ├── BadInput       a file or value the user gave: where it is wrong, why, and the remedy
 ├── BadGraph       a graph folder that is damaged, unfinished or of a newer format
-├── NotFound       an entity, relation, graph or encoder that is not there
+├── NotFound       an entity, relation, graph or encoder that is not there; also a KeyError
 └── MissingExtra   an optional package is needed; the message holds the pip command
 """
 
@@ -32,8 +32,10 @@ class BadGraph(KgraftError):
     """A graph folder that cannot be trusted or read."""
 
 
-class NotFound(KgraftError):
-    """What was asked for is not there."""
+class NotFound(KgraftError, KeyError):
+    """What was asked for is not there; also a KeyError, as `graph["nobody"]` should raise."""
+
+    __str__ = Exception.__str__  # a KeyError would show its text in quotes
 
 
 class MissingExtra(KgraftError):

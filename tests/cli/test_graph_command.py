@@ -331,7 +331,7 @@ def test_show_paths(run, letters):
     assert back == "Beta ← is before — Alpha\n"
     (path,) = json.loads(run("show", "a", "--to", "b", "-g", letters, "--json").stdout)
     assert path["words"] == "Alpha — is before → Beta"
-    assert (path["entities"], path["forward"]) == ([0, 1], [True])
+    assert (path["entities"], path["forward"]) == (["a", "b"], [True])
 
 
 def test_no_path_exits_with_1(run, letters):

@@ -129,7 +129,7 @@ def test_a_closed_pipe_is_no_error():
     [
         ("kgraft grap", 1, "graph"),
         ("kgraft graf", 1, "graft"),
-        ("kgraft graph ex", 2, "export"),
+        ("kgraft graph exp", 2, "export"),
         ("kgraft li", 1, "link"),
     ],
 )

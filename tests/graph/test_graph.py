@@ -1,5 +1,8 @@
 """Look-ups in an open graph: entities, relations, names, neighbours, cards, paths, splits."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -57,15 +60,15 @@ def test_an_entity_by_id_and_by_number(small):
 
 
 def test_an_unknown_id_says_how_to_search(small):
-    with pytest.raises(NotFound, match=r"no entity has the id 'Paris'; try: kgraft graph search"):
-        small.entity("Paris")
-    with pytest.raises(NotFound, match="no entity has the id ''"):
+    with pytest.raises(NotFound, match=r"'Lutetia'; try: kgraft graph search 'Lutetia'"):
+        small.entity("Lutetia")
+    with pytest.raises(NotFound, match="no entity has the id or label ''"):
         small.entity("")
 
 
 @pytest.mark.parametrize("number", [-1, 12, 10**6])
 def test_a_number_that_no_entity_has(small, number):
-    with pytest.raises(NotFound, match=rf"no entity has the number {number}; .* 0 to 11"):
+    with pytest.raises(NotFound, match=rf"no entity has the index {number}; .* 0 to 11"):
         small.entity(number)
 
 
@@ -87,6 +90,105 @@ def test_entities_by_number_in_the_order_asked(small):
 def test_entities_of_a_type(small):
     assert [e.id for e in small.entities_of_type("capital")] == ["Q1", "Q6", "Q9"]
     assert small.entities_of_type("planet") == []
+
+
+# A container of its entities
+
+
+def test_an_entity_by_its_exact_label(small):
+    assert small["Germany"].id == "Q5"
+    assert small.entity("Paris").id == "Q1"  # the likeliest of three
+    assert small.index("Paris") == 0
+    for name in ("germany", "Deutschland", "Nobody"):
+        assert name not in small
+        with pytest.raises(KeyError, match=name):
+            small[name]
+
+
+def test_an_id_comes_before_a_label(make_graph, tmp_path):
+    graph = make_graph(tmp_path, [], [{"id": "x", "label": "y"}, {"id": "y", "label": "x"}])
+    assert graph["x"].label == "y"
+
+
+def test_length_membership_and_iteration_agree(small):
+    listed = list(small)
+    assert len(small) == len(listed) == 12
+    assert [entity.index for entity in listed] == list(range(12))
+    assert all(e in small and e.id in small and small[e] == e for e in listed)
+    assert all(index in small for index in range(12))
+    for stranger in (12, -1, "Q13", None, 1.5, [], replace(listed[0], id="Q99")):
+        assert stranger not in small
+
+
+def test_iteration_reads_many_entities_at_once(small, monkeypatch):
+    monkeypatch.setattr("kgraft.graph.graph.ENTITIES_AT_ONCE", 5)
+    calls = []
+    entities_at = small.entities_at
+    monkeypatch.setattr(small, "entities_at", lambda r: calls.append(len(r)) or entities_at(r))
+    assert [entity.id for entity in small] == [f"Q{number}" for number in range(1, 13)]
+    assert calls == [5, 5, 2]
+
+
+def test_an_entity_of_an_older_version_is_found_by_its_id(small, tmp_path):
+    newer = small.without(tmp_path / "newer", entities=[small["Q1"]])
+    berlin = small["Berlin"]
+    assert newer[berlin].id == "Q6"
+    assert newer[berlin].index != berlin.index
+    assert around(newer, berlin) == around(newer, "Q6") != []
+    with pytest.raises(NotFound, match="has no entity 'Q1'"):
+        newer.card(small["Q1"])
+
+
+def test_methods_take_an_entity_its_id_its_label_or_its_index(small):
+    germany = small["Q5"]
+    forms = (germany, "Q5", "Germany", 4, np.int64(4))
+    for ask in (
+        small.entity,
+        small.neighbours,
+        small.card,
+        lambda which: small.paths(which, "France"),
+        lambda which: small.subgraph([which]).entities.tolist(),
+    ):
+        assert all(ask(form) == ask("Q5") for form in forms)
+
+
+def test_threads_may_read_one_graph(small):
+    def read(_):
+        graph_names = [entity.label for entity in opened]
+        cards = [opened.card(entity).facts for entity in opened]
+        found = [e.id for e in opened.find("Paris")]
+        return graph_names, cards, found, [m.surface for m in opened.mentions("Paris, Texas")]
+
+    opened = Graph.open(small.folder)
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(read, range(32)))
+    assert all(result == results[0] for result in results)
+    assert results[0][2] == ["Q1", "Q2", "Q3"]
+
+
+# Shown in a notebook
+
+
+def test_entities_and_cards_show_themselves_in_short(small):
+    assert repr(small["Q1"]) == "<Entity Q1 'Paris': capital of France>"
+    assert repr(small["Q12"]) == "<Entity Q12 'Nowhere'>"
+    assert repr(small.card("Q5", limit=2)) == "<Card Q5 'Germany': 2 of 4 facts>"
+
+
+def test_html_is_escaped_and_small(make_graph, tmp_path):
+    rows = [
+        {"id": "<a>", "label": "R&D <b>", "description": "x" * 5000, "aliases": ["'\""]},
+        {"id": "b"},
+    ]
+    graph = make_graph(tmp_path, [("<a>", "<r>", "b")], rows)
+    for shown in (graph, graph["<a>"], graph.card("<a>")):
+        html = shown._repr_html_()
+        assert len(html) < 4000
+        assert "<a>" not in html
+        assert "<b>" not in html.replace(f"<b>{graph.manifest.name}", "").replace("<b>R&amp;D", "")
+    assert "R&amp;D &lt;b&gt;" in graph.card("<a>")._repr_html_()
+    assert "&lt;r&gt;" in graph.card("<a>")._repr_html_()
+    assert "<td" in graph.split("test")._repr_html_()
 
 
 # Relations
@@ -251,11 +353,12 @@ def test_a_subgraph_holds_all_triples_between_its_entities(small):
 def test_paths_between_two_entities(small):
     paths = small.paths("Q1", "Q6")
     assert {len(path) for path in paths} == {3}
-    assert {path.entities for path in paths} == {(0, 3, 4, 5)}
+    assert {tuple(e.index for e in path.entities) for path in paths} == {(0, 3, 4, 5)}
     assert len(paths) == 8  # capital of or located in, twice, and borders in both directions
     direct = small.paths("Q1", "Q4")[0]
-    assert (direct.relations, direct.forward) == ((0,), (True,))
-    assert small.paths("Q4", "Q1")[0].forward == (False,)
+    assert (direct.relations, direct.forward) == ((small.relation("P36"),), (True,))
+    assert direct.words() == "Paris — capital of → France"
+    assert repr(small.paths("Q4", "Q1")[0]) == "<GraphPath France ← capital of — Paris>"
     assert small.paths("Q1", "Q6", longest=2) == small.paths("Q1", "Q12") == []
     assert len(small.paths("Q1", "Q6", limit=3)) == 3
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kgraft.graph import paths
 from kgraft.graph.adjacency import TripleArrays, build_adjacency, sort_triples
-from kgraft.graph.paths import GraphPath, paths_between, reach, subgraph
+from kgraft.graph.paths import IndexPath, paths_between, reach, subgraph
 
 ENTITIES = 7
 ENTITY = st.integers(0, ENTITIES - 1)
@@ -36,7 +36,7 @@ def naive_paths(triples, start, end, longest):
 
     def walk(entities, relations, forward):
         if entities[-1] == end:
-            found.append(GraphPath(entities, relations, forward))
+            found.append(IndexPath(entities, relations, forward))
         elif len(relations) < longest:
             for relation, ahead, far in steps(triples, entities[-1]):
                 if far not in entities:
@@ -75,8 +75,8 @@ def test_paths_through_rare_entities_come_first():
     crowd = [(2, 0, other) for other in range(4, 9)]
     _, adjacency = build([(0, 0, 2), (2, 0, 1), (0, 0, 3), (1, 1, 3), *crowd], 9)
     assert paths_between(adjacency, 0, 1) == [
-        GraphPath((0, 3, 1), (0, 1), (True, False)),
-        GraphPath((0, 2, 1), (0, 0), (True, True)),
+        IndexPath((0, 3, 1), (0, 1), (True, False)),
+        IndexPath((0, 2, 1), (0, 0), (True, True)),
     ]
     assert len(paths_between(adjacency, 0, 1)[0]) == 2
 
@@ -84,9 +84,9 @@ def test_paths_through_rare_entities_come_first():
 def test_every_relation_and_direction_between_two_entities_is_a_path():
     _, adjacency = build([(0, 1, 1), (1, 1, 0), (0, 0, 1), (0, 2, 0)])
     assert paths_between(adjacency, 0, 1) == [
-        GraphPath((0, 1), (0,), (True,)),
-        GraphPath((0, 1), (1,), (False,)),
-        GraphPath((0, 1), (1,), (True,)),
+        IndexPath((0, 1), (0,), (True,)),
+        IndexPath((0, 1), (1,), (False,)),
+        IndexPath((0, 1), (1,), (True,)),
     ]
 
 
@@ -152,5 +152,6 @@ def test_most_keeps_the_nearest_entities():
 
 def test_paths_and_subgraphs_by_id(small):
     """Paris is capital of and located in France, which borders Germany in both directions."""
-    assert [path.entities for path in small.paths("Q1", "Q5")] == [(0, 3, 4)] * 4
+    found = small.paths("Q1", "Q5")
+    assert [[entity.id for entity in path.entities] for path in found] == [["Q1", "Q4", "Q5"]] * 4
     assert small.subgraph(["Q4"], hops=1).entities.tolist() == [0, 3, 4, 10]

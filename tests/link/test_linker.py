@@ -207,7 +207,7 @@ def test_a_pinned_name_gets_score_1(graph, encoder_folder):
 
 
 def test_a_name_pinned_to_nobody_is_refused(graph, model):
-    with pytest.raises(NotFound, match=r"^no entity has the id 'nobody'$"):
+    with pytest.raises(NotFound, match=r"no entity has the id or label 'nobody'"):
         Linker(graph, model, pin={"Paris": "nobody"})
 
 
@@ -396,3 +396,40 @@ def test_links_of_a_text_are_in_order(linker):
     links = linker("Texas, Berlin, Paris, York and Zürich", threshold=0)
     assert len(links) == 5
     assert all(one.end <= other.start for one, other in pairwise(links))
+
+
+# In a session
+
+
+def test_several_texts_at_once(linker):
+    texts = ["Berlin", "", "We saw Paris"]
+    assert linker(texts) == linker(tuple(texts)) == linker.link(texts)
+    assert linker([]) == []
+    with pytest.raises(BadInput, match="pass one text"):
+        linker(texts, mentions=[(0, 1)])
+
+
+def test_pins_and_removals_take_entities(graph, model):
+    texas = graph["tx-paris"]
+    for meant in (texas, texas.id, texas.index):
+        [link] = Linker(graph, model, pin={"Paris": meant})("Paris", threshold=0)
+        assert link.entity == texas
+    linker = Linker(graph, model)
+    linker.remove([texas])
+    linked = linker("Paris", threshold=0)
+    assert texas.id not in {c.entity.id for link in linked for c in link.candidates}
+    with pytest.raises(NotFound, match="nobody"):
+        Linker(graph, model, pin={"Paris": "nobody"})
+
+
+def test_linker_and_links_show_themselves_in_short(linker):
+    name = linker.graph.manifest.name
+    entities = linker.graph.manifest.entities
+    expected = f"<Linker to {name}: {entities} entities, threshold {linker.threshold:.2f}>"
+    assert repr(linker) == expected
+    assert name in linker._repr_html_()
+    [link] = linker("Berlin", threshold=0)
+    assert repr(link) == f"<Link 'Berlin' 0:6 → {link.entity.id} 'Berlin' {link.score:.2f}>"
+    html = link._repr_html_()
+    assert html.count("<tr>") == 1 + len(link.candidates)
+    assert len(html) < 5000

@@ -153,3 +153,15 @@ def test_public_names():
     assert all(hasattr(kgraft.text, name) for name in names)
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         _ = kgraft.text.Nothing
+
+
+def test_an_encoder_shows_itself_in_short(encoder):
+    size = f"dimension {encoder.dimension}, {encoder.max_length} tokens at once, cpu"
+    assert repr(encoder) == f"<Encoder {encoder.name}: {size}>"
+    assert str(encoder.dimension) in encoder._repr_html_()
+
+
+def test_showing_an_encoder_loads_no_model():
+    fresh = Encoder.load(device="cpu")
+    assert "cpu" in repr(fresh)
+    assert fresh._model is None

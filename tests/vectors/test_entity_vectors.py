@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from kgraft.errors import BadInput
+from kgraft.errors import BadInput, NotFound
 from kgraft.vectors import EntityVectors, Near
 from kgraft.vectors import entity_vectors as module
 
@@ -100,25 +100,26 @@ def test_nearest_agrees_with_a_naive_loop(towns, vectors, entity, limit):
     assert [near.cosine for near in found] == pytest.approx([c for _, c in expected], abs=1e-5)
     own = naive(vectors, vectors[entity].astype(np.float64), limit, None)
     assert [near.cosine for near in by_vector] == pytest.approx([c for _, c in own], abs=1e-5)
-    assert entity not in [near.entity for near in found]
-    assert all(vectors[near.entity].any() for near in found)
+    assert entity not in [near.entity.index for near in found]
+    assert all(vectors[near.entity.index].any() for near in found)
 
 
 def test_equals_come_in_order_of_their_numbers(towns):
     same = Matrix(towns, np.ones((6, 3), np.float32))
-    assert [near.entity for near in same.nearest(2, limit=3)] == [0, 1, 3]
-    assert same.nearest(torch.ones(3), limit=1) == [Near(0, pytest.approx(1.0))]
+    assert [near.entity.index for near in same.nearest(2, limit=3)] == [0, 1, 3]
+    assert same.nearest(torch.ones(3), limit=1) == [Near(towns.entity(0), pytest.approx(1.0))]
 
 
 def test_nearest_of_the_same_type(six, towns):
     paris, berlin = towns.numbers_of(["paris", "berlin"]).tolist()
-    assert [near.entity for near in six.nearest(paris, same_type=True)] == [berlin]
+    for which in (paris, "paris", "Paris", towns["paris"]):
+        assert [n.entity.index for n in six.nearest(which, same_type=True)] == [berlin]
     assert six.nearest(int(towns.numbers_of(["alone"])[0]), same_type=True) == []
 
 
 def test_nearest_among_some(six):
     found = six.nearest(0, among=[5, 3, 0, 3, -1])
-    assert sorted(near.entity for near in found) == [3, 5]
+    assert sorted(near.entity.index for near in found) == [3, 5]
     assert sum(six.taken) == 3  # the entity asked for, and the two
 
 
@@ -126,11 +127,22 @@ def test_nothing_is_near_to_zeros(six):
     assert six.nearest(torch.zeros(3)) == []
 
 
+def test_an_unknown_entity_is_refused(six):
+    for query in (6, "nobody", -1):
+        with pytest.raises(NotFound, match=str(query)):
+            six.nearest(query)
+
+
+def test_vectors_show_themselves_in_short(six):
+    name = six.graph.manifest.name
+    assert repr(six) == f"<Matrix of {name}: 6 entities, dimension 3>"
+    assert name in six._repr_html_()
+
+
 @pytest.mark.parametrize(
     ("query", "options", "message"),
     [
         (0, {"limit": 0}, "limit is 0"),
-        (6, {}, "no entity has the number 6"),
         (torch.ones(4), {}, "has 4 numbers; give 3"),
         (torch.tensor([1.0, float("nan"), 0.0]), {}, "not finite"),
         (torch.ones(3), {"same_type": True}, "same_type needs an entity"),

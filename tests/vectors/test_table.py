@@ -76,7 +76,7 @@ def test_neighbours_else_text_else_nothing(folder, grown, encoder, tmp_path, ran
     assert torch.equal(vectors.take(OLD), random_vectors(6, 4))
     assert vectors.take([6, 7]).norm(dim=1).min() > 0
     assert not vectors.take([8]).any()
-    assert {near.entity for near in vectors.nearest(7)} == {0, 1, 2, 3, 4, 5, 6}
+    assert {near.entity.index for near in vectors.nearest(7)} == {0, 1, 2, 3, 4, 5, 6}
 
 
 def test_an_unseen_entity_is_looked_for_once(folder, grown):

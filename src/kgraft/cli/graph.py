@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from kgraft.cli import graph_change, graph_query
+from kgraft.cli.example import example
 from kgraft.cli.output import AsJson, GraphName, GraphOption, Quiet, console, print_json
 from kgraft.progress import progress_bar
 
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 app.add_typer(graph_change.app)
 app.add_typer(graph_query.app)
+app.command()(example)
 
 
 Source = Annotated[
@@ -152,7 +154,7 @@ def show(
     opened = Graph.open(graph)
     found = opened.resolve(entity)
     if to is not None:
-        _show_paths(opened, _paths(opened, found, opened.resolve(to), facts), as_json)
+        _show_paths(_paths(opened, found, opened.resolve(to), facts), as_json)
         return
     card = opened.card(found, limit=facts)
     others = [other for other in opened.find(entity) if other != found]
@@ -189,24 +191,23 @@ def print_card(card: Card) -> None:
         out.print(f"  [dim]… {card.facts:,} facts in all[/]")
 
 
-def _show_paths(graph: Graph, paths: list[GraphPath], as_json: bool) -> None:
-    lines = [_path_words(graph, path) for path in paths]
+def _show_paths(paths: list[GraphPath], as_json: bool) -> None:
     if as_json:
-        shown = [{**asdict(p), "words": words} for p, words in zip(paths, lines, strict=True)]
-        print_json(shown)
-    for line in [] if as_json else lines or ["no path of up to three triples"]:
-        console().print(escape(line))
+        print_json([_path_json(path) for path in paths])
+    else:
+        for line in [path.words() for path in paths] or ["no path of up to three triples"]:
+            console().print(escape(line))
     if not paths:
         raise typer.Exit(1)
 
 
-def _path_words(graph: Graph, path: GraphPath) -> str:
-    labels = [entity.label for entity in graph.entities_at(path.entities)]
-    words = [labels[0]]
-    for label, relation, forward in zip(labels[1:], path.relations, path.forward, strict=True):
-        arrow = "—{}→" if forward else "←{}—"
-        words += [arrow.format(f" {graph.relation(relation).label} "), label]
-    return " ".join(words)
+def _path_json(path: GraphPath) -> dict[str, object]:
+    return {
+        "entities": [entity.id for entity in path.entities],
+        "relations": [relation.id for relation in path.relations],
+        "forward": list(path.forward),
+        "words": path.words(),
+    }
 
 
 @app.command()

@@ -17,6 +17,7 @@ from kgraft.embed.queries import Queries
 from kgraft.embed.settings import Settings
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph import Entity, Graph, Relation
+from kgraft.graph.entity import EntityLike
 from kgraft.progress import Progress
 from kgraft.vectors import FromNeighbours, StoredVectors, TableVectors, read_vectors
 from kgraft.vectors.entity_vectors import NONE
@@ -99,16 +100,30 @@ class Embedded:
             )
 
     def tails(
-        self, head: Entity, relation: Relation, *, limit: int = 10, new: bool = False
+        self,
+        head: EntityLike,
+        relation: Relation | str | int,
+        *,
+        limit: int = 10,
+        new: bool = False,
     ) -> list[Prediction]:
         """Return the likeliest t of (head, relation, t), best first; `new`: no known ones."""
-        return self._answers(head.index, relation.index, limit, new)
+        return self._answers(self.graph.index(head), self._relation_index(relation), limit, new)
 
     def heads(
-        self, relation: Relation, tail: Entity, *, limit: int = 10, new: bool = False
+        self,
+        relation: Relation | str | int,
+        tail: EntityLike,
+        *,
+        limit: int = 10,
+        new: bool = False,
     ) -> list[Prediction]:
         """Return the likeliest h of (h, relation, tail), best first; `new`: no known ones."""
-        return self._answers(tail.index, relation.index + self.graph.manifest.relations, limit, new)
+        inverse = self._relation_index(relation) + self.graph.manifest.relations
+        return self._answers(self.graph.index(tail), inverse, limit, new)
+
+    def _relation_index(self, which: Relation | str | int) -> int:
+        return which.index if isinstance(which, Relation) else self.graph.relation(which).index
 
     @torch.no_grad()
     def _answers(self, entity: int, relation: int, limit: int, new: bool) -> list[Prediction]:

@@ -6,12 +6,21 @@ from kgraft.graph.batches import SPLITS, Refusals, Source, Split
 from kgraft.graph.build import build_graph
 from kgraft.graph.check import check_graph
 from kgraft.graph.diff import GraphDiff, diff_graphs
-from kgraft.graph.entity import Candidate, Card, Entity, Found, Mention, Neighbour, Relation
+from kgraft.graph.entity import (
+    Candidate,
+    Card,
+    Entity,
+    Found,
+    GraphPath,
+    Mention,
+    Neighbour,
+    Relation,
+)
 from kgraft.graph.facts import add_fact, remove_parts
 from kgraft.graph.folder import Manifest
 from kgraft.graph.graph import Graph
 from kgraft.graph.merge import merge_graphs
-from kgraft.graph.paths import GraphPath, Subgraph
+from kgraft.graph.paths import Subgraph
 from kgraft.graph.profile import GraphProfile, profile_graph
 from kgraft.graph.profile_picture import profile_svg
 from kgraft.graph.query import Solutions

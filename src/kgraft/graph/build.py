@@ -155,7 +155,8 @@ class _Builder:
             self._add_attributes(batch, numbers(known))
         entities = self.entities.table()
         if self.source.types_are_ids:
-            entities = _label_types(entities, self.entities.numbers, since=self._before)
+            labels = getattr(self.source, "labels", {})
+            entities = _label_types(entities, self.entities.numbers, labels, since=self._before)
         if not len(entities):
             file, remedy = self.source.describe(), "is it the right file and format?"
             raise BadInput("no entity was found", file=file, remedy=remedy)
@@ -169,8 +170,10 @@ class _Builder:
         return TripleArrays(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _label_types(entities: pa.Table, number_of: dict[str, int], *, since: int) -> pa.Table:
-    """Replace types given by id by the label of that entity, else by the end of the IRI.
+def _label_types(
+    entities: pa.Table, number_of: dict[str, int], known: dict[str, str], *, since: int
+) -> pa.Table:
+    """Replace types given by id by the label of that entity, a known one, or the end of the IRI.
 
     Entities before number `since` were there already, with their types by label.
     """
@@ -178,7 +181,9 @@ def _label_types(entities: pa.Table, number_of: dict[str, int], *, since: int) -
     encoded = pc.dictionary_encode(types)
     labels = entities["label"]
     names = [
-        labels[number_of[item]].as_py() if item in number_of else _local_name(item)
+        labels[number_of[item]].as_py()
+        if item in number_of
+        else known.get(item) or _local_name(item)
         for item in encoded.dictionary.to_pylist()
     ]
     named = pa.array(names, pa.string()).take(encoded.indices)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from kgraft.notebook import html_block
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Entity:
-    """An entity with its texts; `index` is its number in the graph."""
+    """An entity with its texts; `index` is its row in the graph."""
 
     index: int
     id: str
@@ -16,6 +18,26 @@ class Entity:
     description: str = ""
     aliases: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        more = f": {self.description}" if self.description else ""
+        return f"<Entity {self.id} {self.label!r}{more}>"
+
+    def _repr_html_(self) -> str:
+        return html_block(self.label, self._facts(), subtitle=self.id)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return what is said of the entity, by the name of the column; empty ones are left out."""
+        said = {
+            "description": self.description,
+            "types": ", ".join(self.types),
+            "aliases": ", ".join(self.aliases),
+        }
+        return [(name, text) for name, text in said.items() if text]
+
+
+EntityLike = Entity | str | int
+"""What methods take for an entity: the entity, its id or exact label, or its index."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +111,7 @@ class Found:
     how: How
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Card:
     """What a graph knows about one entity."""
 
@@ -100,3 +122,40 @@ class Card:
     def sentences(self) -> list[str]:
         """Return the facts in words, each once."""
         return list(dict.fromkeys(near.words(self.entity.label) for near in self.neighbours))
+
+    def __repr__(self) -> str:
+        shown = f"{len(self.neighbours):,} of {self.facts:,} facts"
+        return f"<Card {self.entity.id} {self.entity.label!r}: {shown}>"
+
+    def _repr_html_(self) -> str:
+        rows = [*self.entity._facts(), *(("•", sentence) for sentence in self.sentences())]
+        note = f"{self.facts:,} facts in all" if self.facts > len(self.neighbours) else ""
+        return html_block(self.entity.label, rows, subtitle=self.entity.id, note=note)
+
+
+@dataclass(frozen=True, repr=False)
+class GraphPath:
+    """A chain of triples: entities[i] –relations[i]– entities[i + 1].
+
+    `forward[i]` tells whether the triple is (entities[i], relations[i], entities[i + 1]) or its
+    reverse.
+    """
+
+    entities: tuple[Entity, ...]
+    relations: tuple[Relation, ...]
+    forward: tuple[bool, ...]
+
+    def __len__(self) -> int:
+        return len(self.relations)
+
+    def words(self) -> str:
+        """Say the path in words: `Paris — capital of → France ← borders — Germany`."""
+        words = [self.entities[0].label]
+        steps = zip(self.entities[1:], self.relations, self.forward, strict=True)
+        for entity, relation, forward in steps:
+            arrow = "— {} →" if forward else "← {} —"
+            words += [arrow.format(relation.label), entity.label]
+        return " ".join(words)
+
+    def __repr__(self) -> str:
+        return f"<GraphPath {self.words()}>"

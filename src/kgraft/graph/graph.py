@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from kgraft.graph.aliases import Aliases
 from kgraft.graph.batches import SPLITS, Source, Split
 from kgraft.graph.cards import choose_facts
 from kgraft.graph.columns import (
+    StringColumn,
     arrow_numbers,
     arrow_strings,
     flat,
@@ -25,28 +26,46 @@ from kgraft.graph.columns import (
     numbers,
     take_rows,
 )
-from kgraft.graph.entity import Candidate, Card, Entity, Found, Mention, Neighbour, Relation
+from kgraft.graph.entity import (
+    Candidate,
+    Card,
+    Entity,
+    EntityLike,
+    Found,
+    GraphPath,
+    Mention,
+    Neighbour,
+    Relation,
+)
 from kgraft.graph.folder import MANIFEST, SINCE_0_2, Manifest, read_manifest, read_tables
 from kgraft.graph.hashing import HashIndex, hash_strings
 from kgraft.graph.joins import TripleIndex
-from kgraft.graph.paths import GraphPath, Subgraph, paths_between, subgraph
+from kgraft.graph.paths import Subgraph, paths_between, subgraph
 from kgraft.graph.query import Patterns, Solutions, query_graph
 from kgraft.graph.search import search_all, search_nearby
 from kgraft.graph.typos import SimilarNames
 from kgraft.graph.variants import KEYS_VERSION
 from kgraft.graph.write import name_tables
+from kgraft.notebook import html_block
 from kgraft.progress import Progress
 
 logger = logging.getLogger("kgraft.graph")
 BUILT_IN = Path(__file__).parent.parent / "data"
+ENTITIES_AT_ONCE = 4096  # read together by iteration
 
 
 class Graph:
-    """A knowledge graph.
+    """A knowledge graph: a container of its entities, by id or exact label.
+
+    Methods that take an entity also take its id, its exact label (of several entities with that
+    label, the likeliest) or its index. A graph may be read from several threads at once: nothing
+    in its folder ever changes, and `extend` and `without` write new folders.
 
     >>> world = Graph.open("world")
     >>> world.find("Deutschland")[0].label
     'Germany'
+    >>> "Germany" in world, world["Germany"].id, len(world)
+    (True, 'country:DE', 7926)
     """
 
     def __init__(
@@ -76,6 +95,34 @@ class Graph:
     def __repr__(self) -> str:
         size = f"{len(self.entities):,} entities, {len(self.triples):,} triples"
         return f"<Graph {self.manifest.name}: {size}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("entities", f"{len(self.entities):,}"),
+            ("relations", f"{len(self.relations):,}"),
+            ("triples", f"{len(self.triples):,}" + (f" ({self.only})" if self.only else "")),
+            ("source", self.manifest.source),
+            ("licence", self.manifest.licence),
+            ("version", self.manifest.version),
+        ]
+        return html_block(self.manifest.name, [row for row in rows if row[1]], subtitle="graph")
+
+    def __len__(self) -> int:
+        return self.manifest.entities
+
+    def __iter__(self) -> Iterator[Entity]:
+        for begin in range(0, len(self), ENTITIES_AT_ONCE):
+            end = min(begin + ENTITIES_AT_ONCE, len(self))
+            yield from self.entities_at(np.arange(begin, end))
+
+    def __contains__(self, which: object) -> bool:
+        try:
+            return isinstance(which, Entity | str | int) and self.index(which) >= 0
+        except NotFound:
+            return False
+
+    def __getitem__(self, which: EntityLike) -> Entity:
+        return self.entity(which)
 
     def split(self, name: Split) -> Graph:
         """Return the same graph with the triples of one split only; training uses `train`."""
@@ -163,17 +210,43 @@ class Graph:
         found[known[~numbers(same)]] = -1
         return found.astype(np.int64)
 
-    def entity(self, which: str | int) -> Entity:
-        """Return an entity by id or by number."""
+    def entity(self, which: EntityLike) -> Entity:
+        """Return an entity by id, by exact label (the likeliest of several) or by index."""
+        return self.entities_at([self.index(which)])[0]
+
+    def index(self, which: EntityLike) -> int:
+        """Return the index of an entity, given itself, its id, its exact label or its index.
+
+        An entity of another version of the graph is found by its id.
+        """
         if isinstance(which, int | np.integer):
-            if not 0 <= which < self.manifest.entities:
-                known = f"numbers go from 0 to {self.manifest.entities - 1}"
-                raise NotFound(f"no entity has the number {which}; {known}")
-            return self.entities_at([int(which)])[0]
-        number = int(self.numbers_of([which])[0])
-        if number < 0:
-            raise NotFound(f"no entity has the id {which!r}; try: kgraft graph search {which!r}")
-        return self.entities_at([number])[0]
+            if not 0 <= which < len(self):
+                known = f"indices go from 0 to {len(self) - 1}"
+                raise NotFound(f"no entity has the index {which}; {known}")
+            return int(which)
+        if isinstance(which, Entity):
+            if 0 <= which.index < len(self) and self._id_column[which.index] == which.id:
+                return which.index
+            return self._index_of_id(which.id)
+        by_id = int(self.numbers_of([which])[0])
+        if by_id >= 0:
+            return by_id
+        labelled = (e.index for e in self.find(which) if e.label == which)
+        index = next(labelled, -1)
+        if index < 0:
+            hint = f"try: kgraft graph search {which!r}"
+            raise NotFound(f"no entity has the id or label {which!r}; {hint}")
+        return index
+
+    def _index_of_id(self, item: str) -> int:
+        index = int(self.numbers_of([item])[0])
+        if index < 0:
+            raise NotFound(f"the graph {self.manifest.name} has no entity {item!r}")
+        return index
+
+    @cached_property
+    def _id_column(self) -> StringColumn:
+        return StringColumn(self.entities["id"])
 
     def entities_at(self, rows: Iterable[int] | np.ndarray) -> list[Entity]:
         """Return entities by number."""
@@ -262,19 +335,16 @@ class Graph:
         row, types = list_rows(self.entities["types"])
         return self.entities_at(row[numbers(pc.equal(types, name))])
 
-    def _number(self, which: Entity | str | int) -> int:
-        return which.index if isinstance(which, Entity) else self.entity(which).index
-
     def neighbours(
         self,
-        entity: Entity | str | int,
+        entity: EntityLike,
         *,
         relation: str | int | None = None,
         direction: Direction = "both",
         limit: int | None = None,
     ) -> list[Neighbour]:
         """Return the far ends of an entity's triples, in order of relation and number."""
-        number = self._number(entity)
+        number = self.index(entity)
         rows = self._edge_rows(number, direction)
         if relation is not None:
             rows = rows[self.adjacency.edges[rows, 0] == self.relation(relation).index]
@@ -290,31 +360,41 @@ class Graph:
         ends = zip(relation.tolist(), self.entities_at(other), leaves.tolist(), strict=True)
         return [Neighbour(self.all_relations[r], e, "out" if out else "in") for r, e, out in ends]
 
-    def card(self, entity: Entity | str | int, *, limit: int = 20) -> Card:
+    def card(self, entity: EntityLike, *, limit: int = 20) -> Card:
         """Return what the graph knows about an entity; each relation gets its turn."""
-        found = entity if isinstance(entity, Entity) else self.entity(entity)
+        found = self.entity(entity)
         rows = self._edge_rows(found.index, "both")
         chosen = choose_facts(self.adjacency, found.index, rows, limit)
         return Card(found, tuple(self._neighbours(found.index, chosen)), len(rows))
 
     def subgraph(
-        self, roots: Iterable[Entity | str | int], *, hops: int = 1, most: int = 100_000
+        self, roots: Iterable[EntityLike], *, hops: int = 1, most: int = 100_000
     ) -> Subgraph:
         """Return all within `hops` triples of the roots (the nearest `most` of it)."""
-        numbers = np.array([self._number(root) for root in roots], np.int64)
+        numbers = np.array([self.index(root) for root in roots], np.int64)
         return subgraph(self.adjacency, self.triples, numbers, hops, most=most)
 
     def paths(
         self,
-        start: Entity | str | int,
-        end: Entity | str | int,
+        start: EntityLike,
+        end: EntityLike,
         *,
         longest: int = 3,
         limit: int = 100,
     ) -> list[GraphPath]:
         """Return the paths between two entities: shorter first, then through rarer entities."""
-        ends = self._number(start), self._number(end)
-        return paths_between(self.adjacency, *ends, longest=longest, limit=limit)
+        ends = self.index(start), self.index(end)
+        found = paths_between(self.adjacency, *ends, longest=longest, limit=limit)
+        rows = sorted({index for path in found for index in path.entities})
+        entities = dict(zip(rows, self.entities_at(rows), strict=True))
+        return [
+            GraphPath(
+                tuple(entities[index] for index in path.entities),
+                tuple(self.all_relations[index] for index in path.relations),
+                path.forward,
+            )
+            for path in found
+        ]
 
     def query(self, patterns: Patterns, *, limit: int | None = None) -> Solutions:
         """Return what the variables of some triple patterns stand for where all patterns hold.
@@ -354,19 +434,22 @@ class Graph:
         self,
         target: str | Path,
         *,
-        entities: Iterable[str] = (),
+        entities: Iterable[Entity | str] = (),
         relations: Iterable[str] = (),
         triples: Iterable[Sequence[str]] = (),
         overwrite: bool = False,
         progress: Progress | None = None,
     ) -> Graph:
-        """Write this graph without some of its parts as a new one; this one is not touched."""
+        """Write this graph without some of its parts as a new one; this one is not touched.
+
+        Entities are given themselves or by id, the other parts by id.
+        """
         from kgraft.graph.change import without
 
         return without(
             self,
             Path(target),
-            entities=entities,
+            entities=[e.id if isinstance(e, Entity) else e for e in entities],
             relations=relations,
             triples=triples,
             overwrite=overwrite,

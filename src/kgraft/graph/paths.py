@@ -21,8 +21,8 @@ class Subgraph:
 
 
 @dataclass(frozen=True)
-class GraphPath:
-    """A chain of triples: entities[i] –relations[i]– entities[i + 1].
+class IndexPath:
+    """A chain of triples by index: entities[i] –relations[i]– entities[i + 1].
 
     `forward[i]` tells whether the triple is (entities[i], relation, entities[i + 1]) or its
     reverse.
@@ -91,7 +91,7 @@ class _Edges:
 
 def paths_between(
     adjacency: Adjacency, start: int, end: int, *, longest: int = 3, limit: int = 100
-) -> list[GraphPath]:
+) -> list[IndexPath]:
     """Return paths without repeated entities: shorter first, then those through rarer entities."""
     if start == end or longest < 1:
         return []
@@ -103,7 +103,7 @@ def paths_between(
         lambda: _join(inner, outer),
         lambda: _join3(inner, _middle(adjacency, inner, outer), outer),
     ]
-    found: list[GraphPath] = []
+    found: list[IndexPath] = []
     for chain in chains[:longest]:
         if len(found) < limit:
             found += _paths(adjacency, chain(), limit - len(found))
@@ -142,7 +142,7 @@ def _join3(inner: _Edges, middle: _Edges, outer: _Edges) -> list[_Edges]:
     return [left.take(i), between.take(i), outer.take(j)]
 
 
-def _paths(adjacency: Adjacency, chain: list[_Edges], limit: int) -> list[GraphPath]:
+def _paths(adjacency: Adjacency, chain: list[_Edges], limit: int) -> list[IndexPath]:
     """Order the rows of a chain of edges by how common their inner entities are."""
     weight = np.zeros(len(chain[0]))
     for edges in chain[:-1]:
@@ -150,7 +150,7 @@ def _paths(adjacency: Adjacency, chain: list[_Edges], limit: int) -> list[GraphP
     columns = [part for e in reversed(chain) for part in (e.forward, e.relation, e.target)]
     rows = np.lexsort((*columns, weight))[:limit]
     return [
-        GraphPath(
+        IndexPath(
             (int(chain[0].source[row]), *(int(e.target[row]) for e in chain)),
             tuple(int(e.relation[row]) for e in chain),
             tuple(bool(e.forward[row]) for e in chain),

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from kgraft.errors import BadInput
 from kgraft.graph import Entity, Graph
+from kgraft.graph.entity import EntityLike
 from kgraft.graph.mentions import Match, Mentions
 from kgraft.link.calibrate import saved_threshold
 from kgraft.link.decode import choose_links
@@ -20,6 +21,7 @@ from kgraft.link.model import LinkModel
 from kgraft.link.onnx import fast_reader
 from kgraft.link.reading import SpanEncoder
 from kgraft.link.shipped import SHIPPED, load_model
+from kgraft.notebook import html_block
 from kgraft.progress import Progress
 
 TEXTS_AT_ONCE = 64  # of a stream that are read together
@@ -48,7 +50,7 @@ class ScoredCandidate:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Link:
     """A mention with its chosen entity and score; `candidates` holds that one and the others.
 
@@ -59,6 +61,19 @@ class Link:
     end: int
     surface: str
     candidates: tuple[ScoredCandidate, ...]  # best first
+
+    def __repr__(self) -> str:
+        span = f"{self.surface!r} {self.start}:{self.end}"
+        return f"<Link {span} → {self.entity.id} {self.entity.label!r} {self.score:.2f}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (c.entity.label, c.entity.id, c.entity.description, f"{c.score:.2f}", f"{c.prior:.2f}")
+            for c in self.candidates
+        ]
+        columns = ("candidate", "id", "description", "score", "prior")
+        span = f"characters {self.start} to {self.end}"
+        return html_block(self.surface, rows, subtitle=span, columns=columns)
 
     @property
     def entity(self) -> Entity:
@@ -88,8 +103,8 @@ class Linker:
 
     It is ready when the graph is open: nothing is trained or encoded first. `model` is a link model
     or its folder; None is the one that comes with kgraft, which was trained on other graphs. `pin`
-    maps names to ids of entities that they always mean. With `exact`, only names as the graph has
-    them are linked. A linker may be used from several threads at once.
+    maps names to the entities (or their ids or exact labels) that they always mean. With `exact`,
+    only names as the graph has them are linked. A linker may be used from several threads at once.
     """
 
     def __init__(
@@ -97,7 +112,7 @@ class Linker:
         graph: Graph,
         model: LinkModel | str | Path | None = None,
         *,
-        pin: Mapping[str, str] | None = None,
+        pin: Mapping[str, EntityLike] | None = None,
         exact: bool = False,
         options: LinkOptions | None = None,
     ) -> None:
@@ -108,27 +123,58 @@ class Linker:
         self.knowledge = Knowledge.of(graph, self.model)
         self.options = options or LinkOptions(exact=exact)
         if pin:
-            self.knowledge.pin(pin)
+            self.knowledge.pin({name: graph.entity(meant).id for name, meant in pin.items()})
         saved = saved_threshold(graph, self.model)
         self.threshold = self.model.config.threshold if saved is None else saved
+
+    def __repr__(self) -> str:
+        graph = self.graph.manifest
+        return f"<Linker to {graph.name}: {graph.entities:,} entities, {self._settings()}>"
+
+    def _repr_html_(self) -> str:
+        graph = self.graph.manifest
+        rows = [("entities", f"{graph.entities:,}"), ("links", self._settings())]
+        return html_block(graph.name, rows, subtitle="linker")
+
+    def _settings(self) -> str:
+        return f"threshold {self.threshold:.2f}" + (", exact" if self.options.exact else "")
 
     @property
     def graph(self) -> Graph:
         """The graph, as it was opened."""
         return self.knowledge.graph
 
-    def __call__(
+    @overload
+    def __call__(  # type: ignore[overload-overlap]  # a text is a sequence of texts, too
         self,
         text: str,
         *,
         threshold: float | None = None,
         mentions: Sequence[tuple[int, int]] | None = None,
-    ) -> list[Link]:
+    ) -> list[Link]: ...
+
+    @overload
+    def __call__(
+        self, text: Sequence[str], *, threshold: float | None = None
+    ) -> list[list[Link]]: ...
+
+    def __call__(
+        self,
+        text: str | Sequence[str],
+        *,
+        threshold: float | None = None,
+        mentions: Sequence[tuple[int, int]] | None = None,
+    ) -> list[Link] | list[list[Link]]:
         """Return the links of a text in order, none with a score below the threshold.
 
         A higher threshold gives fewer links that are right more often. With `mentions`, spans
-        start:end of the text, each of them gets its link, whatever the score.
+        start:end of the text, each of them gets its link, whatever the score. A list of texts
+        gives a list of links for each, as `link` does.
         """
+        if not isinstance(text, str):
+            if mentions is not None:
+                raise BadInput("mentions were given for several texts", remedy="pass one text")
+            return self.link(text, threshold=threshold)
         if mentions is not None:
             return self._link_given(text, mentions, threshold or 0.0)
         return self.link([text], threshold=threshold)[0]
@@ -165,9 +211,9 @@ class Linker:
         """
         self.knowledge.add(entities)
 
-    def remove(self, ids: Iterable[str]) -> None:
-        """Let nothing link to some entities any more."""
-        self.knowledge.remove(ids)
+    def remove(self, entities: Iterable[Entity | str]) -> None:
+        """Let nothing link to some entities, given themselves or by id, any more."""
+        self.knowledge.remove(e.id if isinstance(e, Entity) else e for e in entities)
 
     def save(self, target: str | Path, *, progress: Progress | None = None) -> Graph:
         """Write the graph with what was added and without what was removed as a new version."""

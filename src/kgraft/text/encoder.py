@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from kgraft.errors import BadInput
+from kgraft.notebook import html_block
 from kgraft.progress import Progress, Silent
 from kgraft.text.adapters import merge_changes
 from kgraft.text.batching import length_batches
@@ -188,6 +189,18 @@ class Encoder:
     def _loaded(self) -> PreTrainedModel:
         """Return the model for use here, by which it does not become another's."""
         return self.model if self._model is None else self._model
+
+    def __repr__(self) -> str:
+        about = f"dimension {self.dimension}, {self.max_length} tokens at once, {self.device}"
+        return f"<{type(self).__name__} {self.name}: {about}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("dimension", self.dimension),
+            ("tokens at once", self.max_length),
+            ("device", self.device),
+        ]
+        return html_block(self.name, rows, subtitle=type(self).__name__)
 
     @property
     def device(self) -> torch.device:

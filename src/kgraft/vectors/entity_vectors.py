@@ -11,8 +11,10 @@ import pyarrow.compute as pc
 import torch
 
 from kgraft.errors import BadInput
-from kgraft.graph import Graph
+from kgraft.graph import Entity, Graph
 from kgraft.graph.columns import list_rows, numbers
+from kgraft.graph.entity import EntityLike
+from kgraft.notebook import html_block
 from kgraft.vectors.nearest import nearest_rows
 
 Numbers = np.ndarray | torch.Tensor | Sequence[int]
@@ -24,9 +26,9 @@ BLOCK = 1 << 22  # numbers of a vector held at once in work over all entities: 1
 
 
 class Near(NamedTuple):
-    """An entity by its number, and how alike it is: the cosine of the two vectors."""
+    """An entity, and how alike it is: the cosine of the two vectors."""
 
-    entity: int
+    entity: Entity
     cosine: float
 
 
@@ -57,6 +59,15 @@ class EntityVectors(ABC):
     @abstractmethod
     def _origin(self, entities: np.ndarray) -> np.ndarray:
         """Return the origin of each of (n,) entities."""
+
+    def __repr__(self) -> str:
+        size = f"{len(self):,} entities, dimension {self.dimension}"
+        return f"<{type(self).__name__} of {self.graph.manifest.name}: {size}>"
+
+    def _repr_html_(self) -> str:
+        name = self.graph.manifest.name
+        rows = [("graph", name), ("entities", f"{len(self):,}"), ("dimension", self.dimension)]
+        return html_block(type(self).__name__, rows)
 
     def __len__(self) -> int:
         return len(self.graph.entities)
@@ -117,41 +128,48 @@ class EntityVectors(ABC):
 
     def nearest(
         self,
-        query: int | np.ndarray | torch.Tensor,
+        query: EntityLike | np.ndarray | torch.Tensor,
         *,
         limit: int = 10,
         same_type: bool = False,
         among: Numbers | None = None,
     ) -> list[Near]:
-        """Return the entities most like an entity (by number) or a vector (D,), best first.
+        """Return the entities most like an entity or a vector (D,), best first.
 
-        The entity itself and entities without a vector are left out; equals come in order of
-        their numbers. `among` looks at these entities only, `same_type` only at those that
-        share a type with the entity asked for.
+        An entity is given as such, by id, by exact label or by index. The entity itself and
+        entities without a vector are left out; equals come in order of their indices. `among`
+        looks at these entities only, `same_type` only at those that share a type with the entity
+        asked for.
         """
         if limit < 1:
             raise BadInput(f"limit is {limit}", remedy="give 1 or more")
-        entity = int(query) if isinstance(query, int | np.integer) else None
+        vector, entity = self._queried(query)
         entities = np.arange(len(self)) if among is None else np.unique(self._checked(among))
         if same_type:
             entities = np.intersect1d(entities, self._of_same_type(entity))
         entities = entities[(entities >= 0) & (entities != entity)]
-        vector = self._queried(query if entity is None else self.take([entity])[0])
         found, cosines = nearest_rows(self._blocks(entities), vector, limit)
-        return [Near(*pair) for pair in zip(found.tolist(), cosines.tolist(), strict=True)]
+        alike = self.graph.entities_at(found)
+        return [Near(*pair) for pair in zip(alike, cosines.tolist(), strict=True)]
 
-    def _queried(self, query: int | np.ndarray | torch.Tensor) -> torch.Tensor:
+    def _queried(
+        self, query: EntityLike | np.ndarray | torch.Tensor
+    ) -> tuple[torch.Tensor, int | None]:
+        """Return the vector that is asked for, and the index of the entity whose it is, if any."""
+        if isinstance(query, Entity | str | int | np.integer):
+            index = self.graph.index(query)
+            return self.take([index])[0], index
         vector = torch.as_tensor(query, dtype=torch.float32).detach().cpu()
         if vector.shape != (self.dimension,):
             given = "×".join(map(str, vector.shape))
             raise BadInput(f"the vector has {given} numbers", remedy=f"give {self.dimension}")
         if not torch.isfinite(vector).all():
             raise BadInput("the vector holds a number that is not finite")
-        return vector
+        return vector, None
 
     def _of_same_type(self, entity: int | None) -> np.ndarray:
         if entity is None:
-            raise BadInput("same_type needs an entity", remedy="pass its number, not a vector")
+            raise BadInput("same_type needs an entity", remedy="pass the entity, not a vector")
         row, types = list_rows(self.graph.entities["types"])
         same = pc.is_in(types, value_set=types.filter(row == entity))
         return np.unique(row[numbers(same)])

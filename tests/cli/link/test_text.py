@@ -92,7 +92,7 @@ def test_a_name_with_an_equals_sign_may_be_pinned():
 
 
 def test_a_pin_to_nobody_is_refused(run, fails):
-    fails(run("Paris", "--pin", "Paris=nobody"), "no entity has the id 'nobody'")
+    fails(run("Paris", "--pin", "Paris=nobody"), "no entity has the id or label 'nobody'")
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,18 @@
 import bz2
 import gzip
 import json
+import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgraft.errors import BadInput, KgraftError
+from kgraft.graph import Graph
 from kgraft.graph.batches import Refusals
-from kgraft.graph.build import read_content
+from kgraft.graph.build import build_graph, read_content
 from kgraft.graph.readers.wikidata import WikidataSource
+from kgraft.graph.readers.wikidata_ids import SeenIds, common_labels
 from kgraft.progress import Silent
 
 
@@ -89,7 +92,7 @@ def test_items_properties_and_claims(tmp_path, collect):
     assert capital["label"] == "pääkaupunki"
     assert human["label"] is None
     assert got.lines == [2, 4, 5, 6]
-    assert [relation["label"] for relation in got.relations] == ["country"]
+    assert [relation["label"] for relation in got.relations] == ["country", "instance of"]
     assert got.triples == [
         ("Q64", "P31", "Q5119", "train"),
         ("Q64", "P17", "Q183", "train"),
@@ -135,6 +138,153 @@ def test_progress_shows_both_readings(tmp_path):
 
     list(source(tmp_path).batches(Refusals(), Recorder()))
     assert started == ["reading items of dump.json", "reading claims of dump.json"]
+
+
+# Other shapes
+
+ANSWER = {"entities": {item["id"]: item for item in ITEMS}, "success": 1}
+MISSING = {"id": "Q404", "missing": ""}
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (json.dumps(ANSWER), [1] * 4),
+        (json.dumps(ANSWER, indent=2), [0] * 4),
+        ("\ufeff" + json.dumps(ANSWER, indent=1), [0] * 4),
+        (json.dumps({**ANSWER, "entities": ITEMS}), [1] * 4),
+        (json.dumps(ITEMS), [0] * 4),
+        (json.dumps(ITEMS, indent=2), [0] * 4),
+        ("[" + ",\n".join(map(json.dumps, ITEMS)) + "]", [0] * 4),
+        ("\n".join(json.dumps({"entities": {i["id"]: i}}) for i in ITEMS), [1, 3, 4, 5]),
+    ],
+)
+def test_answers_and_lists_are_read_like_a_dump(tmp_path, collect, text, lines):
+    expected = collect(source(tmp_path))
+    got = collect(source(tmp_path, text, name="other.json"))
+    assert got.lines == lines
+    got.lines = expected.lines
+    assert got == expected
+
+
+def test_one_item_over_several_lines(tmp_path, collect):
+    got = collect(source(tmp_path, json.dumps(ITEMS[0], indent=2)))
+    assert [entity["id"] for entity in got.entities] == ["Q64"]
+
+
+def test_entities_that_wikidata_lacks_are_counted(tmp_path, collect):
+    got = collect(source(tmp_path, json.dumps({"entities": {"Q404": MISSING, "Q64": ITEMS[0]}})))
+    assert [entity["id"] for entity in got.entities] == ["Q64"]
+    assert got.left_out["entities that Wikidata lacks"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{\n"entities": {\n', "not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ('[{"type": "item"}, 3', "not JSON"),
+        ('{\n"entities": {"Q1": 3}}', "expected an entity, found a number"),
+        ('{"entities": 5}', "expected an entity, found a number"),
+        ('{\n"entities": {"Q1": {"type": "item", "id": "\\ud800"}}}', "surrogate"),
+        ('{"entities": {"Q1": {"type": "item", "id": "\\ud800"}}}', "surrogate"),
+    ],
+)
+def test_a_broken_answer_is_one_line(tmp_path, collect, text, reason):
+    with pytest.raises(BadInput, match=reason) as raised:
+        collect(source(tmp_path, text))
+    assert "\n" not in str(raised.value)
+    assert ":0:" not in str(raised.value)
+
+
+def test_a_whole_text_has_a_limit(tmp_path, collect, monkeypatch):
+    monkeypatch.setattr("kgraft.graph.readers.wikidata_json.LARGEST", 100)
+    with pytest.raises(BadInput, match=r"more than 100 bytes; write one entity per line"):
+        collect(source(tmp_path, json.dumps(ITEMS)))
+    assert len(collect(source(tmp_path)).entities) == 4
+
+
+def test_repeated_items_are_kept_once(tmp_path, collect):
+    again = {**ITEMS[0], "labels": texts(en="Another"), "claims": {"P36": [claim("Q183")]}}
+    dump = "\n".join(map(json.dumps, [*ITEMS, again, ITEMS[0], ITEMS[1]]))
+    got, expected = collect(source(tmp_path, dump)), collect(source(tmp_path, name="once.json"))
+    assert got.left_out.pop("repeated items") == 3
+    assert (got.entities, got.relations, got.triples, got.left_out) == (
+        expected.entities,
+        expected.relations,
+        expected.triples,
+        expected.left_out,
+    )
+
+
+def test_what_was_refused_has_no_triples(tmp_path, collect):
+    bad = {"type": "item", "id": "Q1", "labels": [1], "claims": {"P31": [OLD]}}
+    good = {"type": "item", "id": "Q1", "claims": {"P17": [OLD]}}
+    got = collect(source(tmp_path, "\n".join(map(json.dumps, [bad, good]))), skip=True)
+    assert got.refused == {"bad entity": 1}
+    assert got.triples == [("Q1", "P17", "Q5", "train")]
+
+
+# Labels and priors
+
+
+def test_common_properties_and_classes_have_their_labels(tmp_path):
+    items = [
+        {"type": "item", "id": "Q1", "claims": {"P31": [claim("Q5")], "P1": [claim("Q2")]}},
+        {"type": "item", "id": "Q2", "claims": {"P31": [claim("Q99999"), claim("Q1")]}},
+        {"type": "item", "id": "Q3", "claims": {"P19": [claim("Q1")]}},
+    ]
+    items[0]["labels"] = texts(en="one")
+    content = read_content(source(tmp_path, json.dumps(items)), Refusals(), Silent())
+    labels = dict(zip(*(content.relations[n].to_pylist() for n in ("id", "label")), strict=True))
+    assert labels == {"P31": "instance of", "P1": "P1", "P19": "place of birth"}
+    assert content.entities["types"].to_pylist() == [["human"], ["Q99999", "one"], []]
+
+
+def test_labels_of_the_file_come_first(tmp_path):
+    items = [
+        {"type": "item", "id": "Q1", "claims": {"P31": [claim("Q5")]}},
+        {"type": "item", "id": "Q5", "labels": texts(en="person")},
+        {"type": "property", "id": "P31", "labels": texts(en="is a")},
+    ]
+    content = read_content(source(tmp_path, json.dumps(items)), Refusals(), Silent())
+    assert content.entities["types"].to_pylist()[0] == ["person"]
+    assert content.relations["label"].to_pylist() == ["is a"]
+
+
+def test_sitelinks_are_priors(tmp_path):
+    def paris(number, sitelinks):
+        alias = [{"language": "en", "value": f"Paris {number}"}]
+        item = {"type": "item", "id": f"Q{number}", "labels": texts(en="Paris")}
+        return {**item, "aliases": {"en": alias}, "sitelinks": sitelinks}
+
+    sites = {f"{tag}wiki": {"site": f"{tag}wiki", "title": "Paris"} for tag in ("en", "fr", "de")}
+    items = [paris(1, []), paris(2, sites), {"type": "item", "id": "Q3", "labels": texts(en="x")}]
+    build_graph(source(tmp_path, json.dumps(items)), tmp_path / "graph")
+    graph = Graph.open(tmp_path / "graph")
+    assert graph.entities["name_counts"].to_pylist() == [None, [3, 3], None]
+    assert graph.manifest.priors == "counts"
+    priors = [(c.entity.id, round(c.prior, 4)) for c in graph.candidates("Paris")]
+    assert priors == [("Q2", 0.8), ("Q1", 0.2)]
+
+
+IDS = st.sampled_from("QPL") | st.text(max_size=2)
+DIGITS = st.integers(0, 40).map(str) | st.sampled_from(["007", "1" * 9, "1" * 20, "", "٣"])
+
+
+@given(st.lists(st.builds(str.__add__, IDS, DIGITS)))
+def test_seen_ids_are_a_set(ids):
+    seen, known = SeenIds(), set()
+    for item in ids:
+        assert seen.add(item) == (item not in known)
+        known.add(item)
+
+
+def test_the_table_of_labels_is_sound():
+    labels = common_labels()
+    assert len(labels) > 900
+    assert all(re.fullmatch(r"[PQ][1-9]\d*", item) for item in labels)
+    assert all(label == label.strip() != "" for label in labels.values())
 
 
 def numbered(value):
@@ -196,11 +346,22 @@ ENTITY = st.fixed_dictionaries(
 
 
 @settings(deadline=None)
-@given(st.lists(ENTITY, max_size=3))
-def test_any_json_is_read_or_refused(tmp_path_factory, collect, values):
+@given(
+    st.lists(ENTITY, max_size=3),
+    st.sampled_from(
+        [
+            lambda values: "\n".join(map(json.dumps, values)),
+            json.dumps,
+            lambda values: json.dumps(values, indent=1),
+            lambda values: json.dumps({"entities": dict(enumerate(values))}),
+            lambda values: json.dumps({"entities": values}, indent=1),
+        ]
+    ),
+)
+def test_any_json_is_read_or_refused(tmp_path_factory, collect, values, shape):
     folder = tmp_path_factory.mktemp("any")
-    got = collect(source(folder, "\n".join(map(json.dumps, values))), skip=True)
-    left_out = sum(n for kind, n in got.left_out.items() if kind.startswith("lexemes"))
+    got = collect(source(folder, shape(values)), skip=True)
+    left_out = got.left_out["lexemes and other entities"] + got.left_out["repeated items"]
     kept = len(got.entities) + len(got.relations)
     assert kept + left_out + got.refused.total() == len(values)
 

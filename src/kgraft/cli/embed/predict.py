@@ -94,13 +94,11 @@ def similar(
 
     embedded = open_vectors(graph, vectors)
     asked = embedded.graph.resolve(entity)
-    near = embedded.vectors.nearest(asked.index, limit=limit, same_type=same_type)
-    found = embedded.graph.entities_at([n.entity for n in near])
-    pairs = list(zip(found, (n.cosine for n in near), strict=True))
+    near = embedded.vectors.nearest(asked, limit=limit, same_type=same_type)
     if as_json:
-        print_json([{"id": e.id, "label": e.label, "cosine": cosine} for e, cosine in pairs])
+        print_json([{"id": e.id, "label": e.label, "cosine": cosine} for e, cosine in near])
         return
     table = Table("cosine", f"like {escape(asked.label)}", box=None, header_style="dim")
-    for other, cosine in pairs:
+    for other, cosine in near:
         table.add_row(f"{cosine:.3f}", name_and_id(other))
     console().print(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from kgraft.graph.readers.tsv import TsvSource, triple_files
 from kgraft.progress import Silent
 
 FORMATS = ("tsv", "rdf", "wikidata", "wordnet", "jsonl", "parquet")
+_WIKIDATA_KEYS = re.compile(rb'"type"\s*:\s*"(item|property|lexeme)"|"entities"\s*:\s*[{]')
 _RDF_SUFFIXES = (".nt", ".nq", ".ttl", ".trig", ".rdf", ".owl", ".xml", ".jsonld")
 
 __all__ = ["FORMATS", "find_format", "open_source"]
@@ -87,6 +89,8 @@ def _looks_like_wikidata(path: Path) -> bool:
     with open_bytes(path, Silent()) as stream:
         for _ in range(3):
             line = stream.readline().strip().rstrip(b",")
+            if line == b"{":  # an object over several lines, which JSON Lines have not
+                return _WIKIDATA_KEYS.search(stream.read(1 << 16)) is not None
             if line not in (b"", b"["):
                 return _is_wikidata_entity(line)
     return False
@@ -97,4 +101,8 @@ def _is_wikidata_entity(line: bytes) -> bool:
         item: Any = json.loads(line)
     except (ValueError, RecursionError):
         return line.startswith(b"[") or b'"claims"' in line
+    if isinstance(item, dict) and isinstance(item.get("entities"), dict):
+        return "type" not in item  # an answer of the API
+    if isinstance(item, list) and item:
+        item = item[0]
     return isinstance(item, dict) and item.get("type") in ("item", "property", "lexeme")

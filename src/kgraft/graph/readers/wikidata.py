@@ -1,8 +1,10 @@
-"""Wikidata's JSON dump: items as entities, properties as relations, claims as triples.
+"""Wikidata's JSON: items as entities, properties as relations, claims as triples.
 
-The dump is one array with an entity a line; plain JSON Lines do as well. A triple can only be kept
-where both its items are in the file, so the file is read twice: first for items and properties,
-then for claims. Of the claims of a property the preferred ones count, else the normal ones.
+Dumps, lists of items and answers of the API are read (see `wikidata_json`). A triple can only be
+kept where both its items are in the file, so the file is read twice: first for items and
+properties, then for claims. Of the claims of a property the preferred ones count, else the normal
+ones. An item that stands in the file again is left out. Properties and classes that the file uses
+and lacks get their labels from a table of the common ones.
 """
 
 from __future__ import annotations
@@ -10,26 +12,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from kgraft.graph.batches import Batch, Refusals
 from kgraft.graph.readers.gather import TableRows, TripleRows
-from kgraft.graph.readers.objects import json_kind, json_object
-from kgraft.graph.readers.stream import numbered_lines
+from kgraft.graph.readers.objects import json_kind
+from kgraft.graph.readers.wikidata_ids import SeenIds, common_labels
+from kgraft.graph.readers.wikidata_json import Object, entity_objects
 from kgraft.progress import Progress
 
 INSTANCE_OF = "P31"
 KINDS = {"item": "entity", "property": "relation"}
 MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 
-Object = dict[str, Any]
-
 
 class WikidataSource:
-    """A JSON dump, plain or packed; names and descriptions in `lang`.
+    """A file of Wikidata's JSON, plain or packed; names and descriptions in `lang`.
 
     A label falls back to the one for all languages (`mul`), then to English, then to the first
-    there is; a description to `mul` and English. Aliases are those in `lang` and `mul`.
+    there is; a description to `mul` and English. Aliases are those in `lang` and `mul`. How many
+    pages of other sites an item has (its sitelinks) says how likely its names mean it.
     """
 
     format = "wikidata"
@@ -38,6 +40,12 @@ class WikidataSource:
 
     def __init__(self, path: str | Path, *, lang: str = "en") -> None:
         self.path, self.lang = Path(path), lang
+        self._left: set[int] = set()  # places in the file of entities that the triples do without
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Labels of types that are not in the file."""
+        return common_labels()
 
     def describe(self) -> str:
         """Return the name of the file."""
@@ -45,57 +53,68 @@ class WikidataSource:
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         """Yield items and properties, then, in a second reading, the triples."""
-        yield from self._declared(refusals, progress)
-        yield from self._triples(refusals, progress)
+        self._left.clear()
+        seen = SeenIds()
+        yield from self._declared(seen, refusals, progress)
+        yield from self._triples(seen, refusals, progress)
 
-    def _declared(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
+    def _declared(self, seen: SeenIds, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         file = str(self.path)
         rows = {"entity": TableRows("entity", file), "relation": TableRows("relation", file)}
-        for line, text, value in self._lines(refusals, progress, what="items"):
+        what = f"reading items of {self.path.name}"
+        read = entity_objects(self.path, refusals, progress, what=what)
+        for place, (line, text, value) in enumerate(read):
             try:
-                kind = KINDS.get(_string(value["type"]))
-                if kind is None:
-                    refusals.leave_out("lexemes and other entities")
-                    continue
-                rows[kind].add(_row(value, kind, self.lang), line)
+                kind, row = self._row(value)
+                reason = kind if row is None else "" if seen.add(row["id"]) else "repeated items"
             except MALFORMED as error:
+                self._left.add(place)
                 self._refuse(refusals, error, line, text)
                 continue
+            if row is None or reason:
+                self._left.add(place)
+                refusals.leave_out(reason)
+                continue
+            rows[kind].add(row, line)
             if rows[kind].full:
                 yield from rows[kind].take()
         for gathered in rows.values():
             yield from gathered.take()
 
-    def _triples(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
-        triples = TripleRows(str(self.path))
+    def _row(self, value: Object | ValueError) -> tuple[str, Object | None]:
+        """Return what an entity becomes, with its row; without a row, what it is instead."""
+        if isinstance(value, ValueError):
+            raise value
+        if "missing" in value and "type" not in value:
+            return "entities that Wikidata lacks", None
+        kind = KINDS.get(_string(value["type"]))
+        if kind is None:
+            return "lexemes and other entities", None
+        return kind, _row(value, kind, self.lang)
+
+    def _triples(self, seen: SeenIds, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
+        file = str(self.path)
+        triples, properties = TripleRows(file), TableRows("relation", file)
         left_out: Counter[str] = Counter()
-        for line, _, value in self._lines(Refusals(skip=True), progress, what="claims"):
-            try:
-                if value["type"] != "item":
-                    continue
-                found = list(_claims(value, left_out))
-            except MALFORMED:
-                continue  # refused in the first reading
-            for triple in found:
+        labels, used = common_labels(), set[str]()
+        what = f"reading claims of {self.path.name}"
+        read = entity_objects(self.path, Refusals(skip=True), progress, what=what)
+        for place, (line, _, value) in enumerate(read):
+            if isinstance(value, ValueError) or place in self._left or value["type"] != "item":
+                continue
+            for triple in _claims(value, left_out):
                 triples.add(triple, line)
+                relation = triple[1]
+                if relation not in used:
+                    used.add(relation)
+                    if relation in labels and seen.add(relation):
+                        properties.add({"id": relation, "label": labels[relation]}, line)
             if triples.full:
                 yield from triples.take()
         yield from triples.take()
+        yield from properties.take()
         for kind, count in left_out.items():
             refusals.leave_out(kind, count)
-
-    def _lines(
-        self, refusals: Refusals, progress: Progress, *, what: str
-    ) -> Iterator[tuple[int, str, Object]]:
-        what = f"reading {what} of {self.path.name}"
-        for line, text in numbered_lines(self.path, refusals, progress, what=what):
-            bare = text.strip().removesuffix(",")
-            if bare in ("", "[", "]"):
-                continue
-            try:
-                yield line, text, json_object(bare)
-            except ValueError as error:
-                self._refuse(refusals, error, line, text)
 
     def _refuse(self, refusals: Refusals, error: Exception, line: int, text: str) -> None:
         match error:
@@ -105,7 +124,8 @@ class WikidataSource:
                 detail = str(error)
             case _:
                 detail = "its parts are not as in a dump"
-        refusals.refuse("bad entity", file=str(self.path), line=line, detail=detail, text=text)
+        file = str(self.path)
+        refusals.refuse("bad entity", file=file, line=line or None, detail=detail, text=text)
 
 
 def _row(value: Object, kind: str, lang: str) -> Object:
@@ -121,7 +141,10 @@ def _row(value: Object, kind: str, lang: str) -> Object:
     }
     if kind == "entity":
         claims = list(_claims(value, Counter()))  # also finds out whether they are well-formed
-        row["types"] = [tail for _, relation, tail in claims if relation == INSTANCE_OF]
+        types = (tail for _, relation, tail in claims if relation == INSTANCE_OF)
+        row["types"] = list(dict.fromkeys(types))
+        if sitelinks := len(_map(value, "sitelinks")):
+            row["name_counts"] = [sitelinks] * (1 + len(row["aliases"]))
     return row
 
 
