@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 
 from kgraft.graph.adjacency import (
     TripleArrays,
-    _sorted_columns,
     build_adjacency,
     expand,
     sort_triples,
+    sorted_columns,
 )
 
 ENTITIES, RELATIONS = 6, 3
@@ -51,7 +51,7 @@ def test_columns_are_sorted_from_left_to_right(rows, wide):
     if not wide:
         columns[2] %= 2
     expected = sorted(zip(*(column.tolist() for column in columns), strict=True))
-    found = _sorted_columns(list(zip(columns, sizes, strict=True)))
+    found = sorted_columns(list(zip(columns, sizes, strict=True)))
     assert list(zip(*(column.tolist() for column in found), strict=True)) == expected
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kgraft.graph import aliases as aliases_module
 from kgraft.graph.fold import key
-from kgraft.graph.search import search, search_nearby
+from kgraft.graph.search import search, search_descriptions, search_nearby, search_similar
 
 
 def ids(found):
@@ -111,3 +111,35 @@ def test_search_is_that_of_a_plain_loop(make_graph, entities, query, limit, data
         found = search(graph, query, limit=limit)
     expected = naive_search(entities, degree, query, limit)
     assert [(item.entity.index, item.name, item.how) for item in found] == expected
+
+
+def test_a_typo_or_two_still_find_the_name(small):
+    assert [(hit.entity.id, hit.name, hit.how) for hit in small.search("Strasborg")] == [
+        ("Q11", "strasbourg", "similar")
+    ]
+    assert ids(small.search("Untied Sttaes")) == ["Q8"]
+    assert ids(small.search("Pariss")) == ["Q1", "Q2", "Q3"]
+
+
+def test_where_the_name_is_exact_nothing_similar_is_shown(make_graph, tmp_path):
+    graph = make_graph(tmp_path, [], [{"id": name} for name in ("berlin", "merlin", "berlin wall")])
+    assert [hit.how for hit in graph.search("berlin")] == ["name", "prefix"]
+    assert [hit.name for hit in search_similar(graph, "berlin")] == ["merlin"]
+
+
+def test_words_of_descriptions_are_found_last(small):
+    found = small.search("Texas")
+    assert [(hit.entity.id, hit.how) for hit in found] == [
+        ("Q7", "name"),
+        ("Q2", "words"),
+        ("Q9", "description"),
+    ]
+    assert ids(search_descriptions(small, "EUROPE country")) == ["Q4", "Q5"]
+    assert ids(search_descriptions(small, "urope")) == []
+    assert ids(search_descriptions(small, "(.*")) == []
+    assert ids(search_descriptions(small, "city", limit=1)) == ["Q2"]
+
+
+@pytest.mark.parametrize("limit", [0, 1, 4])
+def test_the_limit_holds_over_all_ways(small, limit):
+    assert len(small.search("Texas", limit=limit)) == min(limit, 3)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
+from kgraft.cli import graph_change, graph_query
 from kgraft.cli.example import example
 from kgraft.cli.output import (
     MOST,
@@ -25,7 +26,11 @@ from kgraft.progress import progress_bar
 if TYPE_CHECKING:
     from kgraft.graph import Card, Entity, Graph, GraphPath
 
-app = typer.Typer(help="Import, look at, search, check and export graphs.", no_args_is_help=True)
+app = typer.Typer(
+    help="Import, look at, search, query, change, check and export graphs.", no_args_is_help=True
+)
+app.add_typer(graph_change.app)
+app.add_typer(graph_query.app)
 app.command()(example)
 
 
@@ -188,7 +193,11 @@ def _undeclared(text: str) -> Literal["add", "refuse"]:
 def info(graph: GraphName = "world", as_json: AsJson = False) -> None:
     """Say what a graph holds.
 
-    Example:  kgraft graph info company --json
+    Examples:
+
+      kgraft graph info world
+
+      kgraft graph info company --json
     """
     from kgraft.graph import Graph
 
@@ -303,16 +312,24 @@ def _path_json(path: GraphPath) -> dict[str, object]:
 
 @app.command()
 def search(
-    words: Annotated[str, typer.Argument(help="A name, the beginning of one, or words of one.")],
+    words: Annotated[
+        str, typer.Argument(help="A name, its beginning, its words, or those of a description.")
+    ],
     graph: GraphOption = "world",
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=MOST, help="How many to show.")
     ] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Search entities by name: exact, by prefix, by words in any order.
+    """Search entities by name (exact, by prefix, by words in any order) and by description.
 
-    Example:  kgraft graph search "san jo" -n 5
+    A name with a typo or two is found where no entity has exactly that name.
+
+    Examples:
+
+      kgraft graph search "san jo" -n 5
+
+      kgraft graph search "Untied Sates"
     """
     from rich.table import Table
 
@@ -366,7 +383,10 @@ def export(
 
 @app.command()
 def check(graph: GraphName = "world", quiet: Quiet = False, as_json: AsJson = False) -> None:
-    """Verify every checksum and every table of a graph; exit code 1 where something is wrong."""
+    """Verify every checksum and every table of a graph; exit code 1 where something is wrong.
+
+    Example:  kgraft graph check world
+    """
     from kgraft.graph import Graph, check_graph
 
     folder = Graph.locate(graph)

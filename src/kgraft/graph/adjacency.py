@@ -95,7 +95,7 @@ def rank_within(owner: np.ndarray) -> np.ndarray:
 def sort_triples(triples: TripleArrays, entities: int, relations: int) -> TripleArrays:
     """Sort by head, relation, tail, split, and drop triples that stand twice in one split."""
     order = [(triples.head, entities), (triples.relation, relations), (triples.tail, entities)]
-    head, relation, tail, split = _sorted_columns([*order, (triples.split, 4)])
+    head, relation, tail, split = sorted_columns([*order, (triples.split, 4)])
     new = np.zeros(len(head), bool)
     new[:1] = True
     for column in (head, relation, tail, split):
@@ -107,7 +107,7 @@ def build_adjacency(triples: TripleArrays, entities: int) -> Adjacency:
     """Make the edges of both directions from sorted triples."""
     relations = int(triples.relation.max(initial=0)) + 1
     columns = [(triples.tail, entities), (triples.relation, relations), (triples.head, entities)]
-    tail, relation, head = _sorted_columns(columns)
+    tail, relation, head = sorted_columns(columns)
     out, into = _offsets(triples.head, entities), _offsets(tail, entities)
     bounds = np.empty(2 * entities + 1, np.int64)
     bounds[0::2] = out + into
@@ -126,7 +126,7 @@ def _offsets(ascending: np.ndarray, entities: int) -> np.ndarray:
     return offsets
 
 
-def _sorted_columns(columns: list[tuple[np.ndarray, int]]) -> list[np.ndarray]:
+def sorted_columns(columns: list[tuple[np.ndarray, int]]) -> list[np.ndarray]:
     """Sort rows of (column, number of its values) by the columns from left to right.
 
     The columns are packed into one number a row where that fits in 63 bits: sorting those is

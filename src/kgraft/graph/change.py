@@ -13,25 +13,34 @@ from kgraft.errors import NotFound
 from kgraft.graph.adjacency import TripleArrays
 from kgraft.graph.batches import Refusals, Source
 from kgraft.graph.build import read_content
+from kgraft.graph.folder import GRAPH
 from kgraft.graph.graph import Graph
 from kgraft.graph.write import Content, Provenance, write_graph
 from kgraft.progress import Progress, Silent
+from kgraft.storage import refuse_existing
 
 
 def extend(
-    graph: Graph, source: Source, target: Path, *, progress: Progress | None = None
+    graph: Graph,
+    source: Source,
+    target: Path,
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
 ) -> Graph:
     """Write the graph with all that a source adds, and open it.
 
     Entities keep their numbers; new ones come behind them. A row of an entity that is there
     already replaces the columns it gives. A triple that is there already is kept once.
     """
+    refuse_existing(target, GRAPH, overwrite=overwrite)
     graph, progress = graph.whole(), progress or Silent()
     old = Content(graph.entities, graph.relations, graph.triples, graph.literal_tables)
     refusals = Refusals()
     content = read_content(source, refusals, progress, onto=old)
     what = f"extended by {source.describe()}"
-    return _write(graph, content, target, what, progress, left_out=refusals.left_out)
+    left_out = refusals.left_out
+    return _write(graph, content, target, what, progress, left_out=left_out, overwrite=overwrite)
 
 
 def without(
@@ -41,9 +50,11 @@ def without(
     entities: Iterable[str] = (),
     relations: Iterable[str] = (),
     triples: Iterable[Sequence[str]] = (),
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Graph:
     """Write the graph without some entities (and their triples), relations or triples."""
+    refuse_existing(target, GRAPH, overwrite=overwrite)
     graph = graph.whole()
     gone_entities = _numbers(graph, list(entities))
     gone_relations = np.array([graph.relation(r).index for r in relations], np.int64)
@@ -72,7 +83,8 @@ def without(
             np.where(np.isin(np.arange(len(relation_number)), gone_relations), -1, relation_number),
         ),
     )
-    return _write(graph, content, target, "with parts removed", progress or Silent())
+    what, progress = "with parts removed", progress or Silent()
+    return _write(graph, content, target, what, progress, overwrite=overwrite)
 
 
 def _write(
@@ -83,6 +95,7 @@ def _write(
     progress: Progress,
     *,
     left_out: Counter[str] | None = None,
+    overwrite: bool = False,
 ) -> Graph:
     old = graph.manifest
     provenance = Provenance(
@@ -93,7 +106,7 @@ def _write(
         left_out=dict(Counter(old.left_out) + (left_out or Counter())),
         refused=old.refused,
     )
-    write_graph(target, content, provenance, progress=progress)
+    write_graph(target, content, provenance, overwrite=overwrite, progress=progress)
     return Graph.open(target)
 
 

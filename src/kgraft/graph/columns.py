@@ -70,6 +70,7 @@ class StringColumn(Sequence[str]):
         chunks = [chunk for chunk in column.chunks if len(chunk)]
         self._begins = [0, *accumulate(map(len, chunks))]
         self._chunks = [_bounds_and_bytes(chunk) for chunk in chunks]
+        self._arrays = chunks
 
     def __len__(self) -> int:
         return self._begins[-1]
@@ -81,6 +82,11 @@ class StringColumn(Sequence[str]):
         bounds, octets = self._chunks[chunk]
         place = row - self._begins[chunk]
         return str(octets[bounds[place] : bounds[place + 1]], "utf-8")
+
+    @property
+    def chunks(self) -> list[pa.Array]:
+        """The strings, in pieces."""
+        return self._arrays
 
     def take(self, rows: np.ndarray) -> list[str]:
         """Return some rows; Arrow would first join all chunks, and so read the whole column."""

@@ -97,13 +97,19 @@ class Neighbour:
         return self.relation.words(*(ends if self.direction == "out" else ends[::-1]))
 
 
+How = OneOf["name", "prefix", "words", "similar", "description"]
+
+
 @dataclass(frozen=True)
 class Found:
-    """An entity found by search, and how: by its exact name, a prefix of it, or its words."""
+    """An entity found by search, and how.
+
+    By its exact name, a prefix of one, its words, a similar name (a typo), or its description.
+    """
 
     entity: Entity
     name: str
-    how: OneOf["name", "prefix", "words"]
+    how: How
 
 
 @dataclass(frozen=True, repr=False)

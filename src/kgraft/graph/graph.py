@@ -40,10 +40,13 @@ from kgraft.graph.entity import (
 from kgraft.graph.folder import LITERALS, MANIFEST, SINCE_0_2, Manifest, read_manifest, read_tables
 from kgraft.graph.hashing import HashIndex, hash_strings
 from kgraft.graph.iri_names import PREFIXES
+from kgraft.graph.joins import TripleIndex
 from kgraft.graph.literals import Literal, LiteralStore, LiteralTables, Value
 from kgraft.graph.paths import Subgraph, paths_between, subgraph
-from kgraft.graph.search import search, search_nearby
+from kgraft.graph.query import Patterns, Solutions, query_graph
+from kgraft.graph.search import search_all, search_nearby
 from kgraft.graph.texts_as_literals import TEXT_FIELDS
+from kgraft.graph.typos import SimilarNames
 from kgraft.graph.variants import KEYS_VERSION
 from kgraft.graph.write import name_tables
 from kgraft.notebook import html_block
@@ -165,6 +168,16 @@ class Graph:
         edges = flat(self.tables["edges"]["relation_other"])
         bounds = numbers(self.tables["bounds"]["start"])
         return Adjacency(bounds, numbers(edges.values).reshape(-1, 2))
+
+    @cached_property
+    def triple_index(self) -> TripleIndex:
+        """The triples in the orders that queries look them up in."""
+        return TripleIndex(self.triples, self.manifest.entities, self.manifest.relations)
+
+    @cached_property
+    def similar_names(self) -> SimilarNames:
+        """The names of the entities, for look-up with typos."""
+        return SimilarNames(self.aliases.keys)
 
     @cached_property
     def aliases(self) -> Aliases:
@@ -320,8 +333,8 @@ class Graph:
         raise NotFound(f"nothing in the graph is named {which!r}; {hint}")
 
     def search(self, query: str, *, limit: int = 10) -> list[Found]:
-        """Search names: the exact one, then those that begin so, then those with its words."""
-        return search(self, query, limit=limit)
+        """Search: the exact name, its prefixes, its words, similar names, then descriptions."""
+        return search_all(self, query, limit=limit)
 
     def mentions(
         self, text: str, *, overlapping: bool = False, candidates: int | None = 30
@@ -420,6 +433,16 @@ class Graph:
             for path in found
         ]
 
+    def query(self, patterns: Patterns, *, limit: int | None = None) -> Solutions:
+        """Return what the variables of some triple patterns stand for where all patterns hold.
+
+        >>> world = Graph.open("world")
+        >>> rows = world.query("?x capital_of ?y . ?y borders Germany")
+        >>> sorted(row["x"].label for row in rows)[:3]
+        ['Amsterdam', 'Bern', 'Brussels']
+        """
+        return query_graph(self, patterns, limit=limit)
+
     # Change
 
     def extend(
@@ -430,6 +453,7 @@ class Graph:
         triples: Any = None,
         entities: Any = None,
         relations: Any = None,
+        overwrite: bool = False,
         progress: Progress | None = None,
     ) -> Graph:
         """Write this graph with additions as a new one: from a source, or from tables or rows.
@@ -441,7 +465,7 @@ class Graph:
         from kgraft.graph.readers.tables import TablesSource
 
         source = source or TablesSource(triples, entities, relations, undeclared="refuse")
-        return extend(self, source, Path(target), progress=progress)
+        return extend(self, source, Path(target), overwrite=overwrite, progress=progress)
 
     def without(
         self,
@@ -450,6 +474,7 @@ class Graph:
         entities: Iterable[Entity | str] = (),
         relations: Iterable[str] = (),
         triples: Iterable[Sequence[str]] = (),
+        overwrite: bool = False,
         progress: Progress | None = None,
     ) -> Graph:
         """Write this graph without some of its parts as a new one; this one is not touched.
@@ -464,5 +489,6 @@ class Graph:
             entities=[e.id if isinstance(e, Entity) else e for e in entities],
             relations=relations,
             triples=triples,
+            overwrite=overwrite,
             progress=progress,
         )

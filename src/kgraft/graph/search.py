@@ -1,13 +1,17 @@
-"""Search for entities by name: exact, by prefix, and by words."""
+"""Search for entities by name (exact, by prefix, by words, with typos) and by description."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import pyarrow.compute as pc
 
+from kgraft.graph.columns import numbers
 from kgraft.graph.entity import Found
+from kgraft.graph.fold import key
 
 if TYPE_CHECKING:
     from kgraft.graph.graph import Graph
@@ -36,8 +40,60 @@ def search(graph: Graph, query: str, *, limit: int = 10) -> list[Found]:
     ]
 
 
+def search_all(graph: Graph, query: str, *, limit: int = 10) -> list[Found]:
+    """Return up to `limit` entities by name, then by similar names, then by description.
+
+    Similar names are looked for only where no name is exactly the query.
+    """
+    found = search(graph, query, limit=limit)
+    if not any(hit.how == "name" for hit in found):
+        found += _new(search_similar(graph, query, limit=limit + len(found)), found)
+    if len(found) < limit:
+        found += _new(search_descriptions(graph, query, limit=limit + len(found)), found)
+    return found[:limit]
+
+
+def _new(hits: list[Found], found: list[Found]) -> list[Found]:
+    known = {hit.entity.index for hit in found}
+    return [hit for hit in hits if hit.entity.index not in known]
+
+
+def search_similar(graph: Graph, name: str, *, limit: int = 10) -> list[Found]:
+    """Return the entities whose name differs by one or two typos, fewer first, then by weight."""
+    aliases = graph.aliases
+    rows, distance = graph.similar_names.find(key(name))
+    found: dict[int, int] = {}
+    for typos in np.unique(distance).tolist():
+        for entity, alias in aliases.best(rows[distance == typos], limit + len(found)):
+            found.setdefault(entity, alias)
+    chosen = list(found.items())[:limit]
+    entities = graph.entities_at([number for number, _ in chosen])
+    return [
+        Found(entity, aliases.keys[alias], "similar")
+        for entity, (_, alias) in zip(entities, chosen, strict=True)
+    ]
+
+
+def search_descriptions(graph: Graph, words: str, *, limit: int = 10) -> list[Found]:
+    """Return the entities whose description has all the words, those of most triples first."""
+    wanted = re.findall(r"\w+", words)
+    if not wanted:
+        return []
+    column, rows = graph.entities["description"], np.arange(graph.manifest.entities)
+    for word in sorted(set(wanted), key=len, reverse=True):
+        pattern = rf"(?i)(?:^|[^\pL\pN_]){re.escape(word)}(?:$|[^\pL\pN_])"
+        mask = pc.fill_null(pc.match_substring_regex(column, pattern), False)
+        column, rows = column.filter(mask), rows[numbers(mask)]
+    degree = graph.adjacency.degree(entities=rows)
+    top = rows[np.argsort(-degree, kind="stable")[:limit]]
+    return [Found(entity, key(entity.label), "description") for entity in graph.entities_at(top)]
+
+
 def search_nearby(graph: Graph, name: str, *, limit: int = 3) -> list[Found]:
-    """Return what is named like a name that was not found, by its longest beginning that is one."""
+    """Return what is named like a name that was not found: with typos, else by its beginning."""
+    similar = search_similar(graph, name, limit=limit)
+    if similar:
+        return similar
     longest = min(len(name), _LONGEST)
     beginnings = (name[:length] for length in range(longest, _SHORTEST - 1, -1))
     return next((found for start in beginnings if (found := search(graph, start, limit=limit))), [])

@@ -1,0 +1,156 @@
+"""Facts by name: adding one, and removing parts, where people give labels in place of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow.compute as pc
+
+from kgraft.errors import BadInput, NotFound
+from kgraft.graph.batches import PARTS
+from kgraft.graph.columns import numbers
+from kgraft.graph.entity import Entity, Relation
+from kgraft.graph.graph import Graph
+from kgraft.graph.search import search_nearby
+from kgraft.progress import Progress
+
+_SHOWN = 5  # namesakes that a message lists
+
+
+@dataclass(frozen=True)
+class AddedFact:
+    """A graph with one more fact, and what its words were taken for."""
+
+    graph: Graph
+    head: Entity
+    relation: Relation
+    tail: Entity
+    new: tuple[str, ...]  # ids of the entities and the relation that were not there before
+    was_there: bool  # whether the graph had the fact already
+
+
+def labelled(graph: Graph, name: str) -> Entity | None:
+    """Return the entity of an id or else of exactly this label, None where there is none."""
+    number = int(graph.numbers_of([name])[0])
+    if number >= 0:
+        return graph.entity(number)
+    rows = np.flatnonzero(numbers(pc.fill_null(pc.equal(graph.entities["label"], name), False)))
+    found = graph.entities_at(rows[: _SHOWN + 1])
+    if len(rows) > 1:
+        raise _ambiguous(name, found, len(rows))
+    return found[0] if found else None
+
+
+def _ambiguous(name: str, found: Sequence[Entity], count: int) -> BadInput:
+    ids = ", ".join(entity.id for entity in found[:_SHOWN])
+    more = ", …" if count > _SHOWN else ""
+    remedy = f"name one by its id: {ids}{more}"
+    return BadInput(f"{count} entities are named {name!r}", remedy=remedy)
+
+
+def add_fact(
+    graph: Graph,
+    fact: Sequence[str],
+    target: Path,
+    *,
+    known_only: bool = False,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> AddedFact:
+    """Write the graph with one fact more: head, relation and tail by id, label or name.
+
+    A name that nothing has becomes a new entity or relation with the name as its id and label;
+    with `known_only` it is refused.
+    """
+    fact = _checked(fact)
+    head, relation, tail = fact
+    ends = {name: _known(graph, name) for name in dict.fromkeys((head, tail))}
+    link = _known_relation(graph, relation)
+    new = [name for name, entity in ends.items() if entity is None]
+    absent = [*new, relation] if link is None else new
+    if absent and known_only:
+        near = search_nearby(graph, absent[0], limit=1)
+        hint = f"; did you mean {near[0].entity.label} ({near[0].entity.id})?" if near else ""
+        raise NotFound(f"nothing in the graph is named {absent[0]!r}{hint}")
+    ids = [found.id if (found := ends[name]) else name for name in (head, tail)]
+    triple = (ids[0], relation if link is None else link.id, ids[1])
+    was_there = not absent and _holds(graph, triple)
+    extended = graph.extend(
+        target,
+        triples=[] if was_there else [triple],
+        entities=[{"id": name, "label": name} for name in new],
+        relations=[{"id": relation, "label": relation}] if link is None else None,
+        overwrite=overwrite,
+        progress=progress,
+    )
+    first, last = extended.entity(triple[0]), extended.entity(triple[2])
+    link = extended.relation(triple[1])
+    return AddedFact(extended, first, link, last, tuple(absent), was_there)
+
+
+def _checked(fact: Sequence[str]) -> tuple[str, str, str]:
+    if len(fact) != len(PARTS):
+        raise BadInput(f"a fact has a head, a relation and a tail; got {len(fact)} of them")
+    empty = [part for part, name in zip(PARTS, fact, strict=True) if not name.strip()]
+    if empty:
+        raise BadInput(f"the {empty[0]} of the fact is empty")
+    return fact[0], fact[1], fact[2]
+
+
+def _known(graph: Graph, name: str) -> Entity | None:
+    """Return the entity of an id, a label, or a name that means no other one."""
+    entity = labelled(graph, name)
+    found = [entity] if entity else graph.find(name)
+    if len(found) > 1:
+        raise _ambiguous(name, found, len(found))
+    return found[0] if found else None
+
+
+def _known_relation(graph: Graph, name: str) -> Relation | None:
+    try:
+        return graph.relation(name)
+    except NotFound:
+        return None
+
+
+def _holds(graph: Graph, triple: Sequence[str]) -> bool:
+    head, relation, tail = triple
+    near = graph.neighbours(head, relation=relation, direction="out")
+    return any(neighbour.entity.id == tail for neighbour in near)
+
+
+def remove_parts(
+    graph: Graph,
+    target: Path,
+    *,
+    entities: Iterable[str] = (),
+    relations: Iterable[str] = (),
+    triples: Iterable[Sequence[str]] = (),
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Graph:
+    """Write the graph without some parts, each by id or exact label; all must be there."""
+    facts, entities = [_checked(triple) for triple in triples], list(entities)
+    ends = [name for head, _, tail in facts for name in (head, tail)]
+    ids = {name: _present(graph, name).id for name in dict.fromkeys([*entities, *ends])}
+    return graph.without(
+        target,
+        entities=[ids[name] for name in entities],
+        relations=[graph.relation(name).id for name in relations],
+        triples=[(ids[head], graph.relation(link).id, ids[tail]) for head, link, tail in facts],
+        overwrite=overwrite,
+        progress=progress,
+    )
+
+
+def _present(graph: Graph, name: str) -> Entity:
+    entity = labelled(graph, name)
+    if entity is None:
+        near = search_nearby(graph, name, limit=1)
+        hint = f"did you mean {near[0].entity.label} ({near[0].entity.id})?" if near else ""
+        hint = hint or "try: kgraft graph search WORDS"
+        raise NotFound(f"no entity has the id or label {name!r}; nothing was changed; {hint}")
+    return entity

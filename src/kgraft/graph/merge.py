@@ -1,0 +1,281 @@
+"""Merge: several graphs as one; entities of the same id, or of one exact label, are joined."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgraft.errors import BadInput
+from kgraft.graph.adjacency import TripleArrays
+from kgraft.graph.columns import flat, list_rows, lists_from_rows, numbers, run_starts
+from kgraft.graph.folder import GRAPH
+from kgraft.graph.graph import Graph
+from kgraft.graph.literals import LiteralTables, make_tables
+from kgraft.graph.write import Content, Provenance, write_graph
+from kgraft.progress import Progress, Silent
+from kgraft.storage import refuse_existing
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A merged graph, and how many of its entities come from several of the graphs."""
+
+    graph: Graph
+    same_id: int  # entities that were joined because their ids are the same
+    same_label: int  # entities that were joined because their labels are the same
+    ambiguous_labels: int  # labels that several entities of one graph share: left apart
+
+
+def merge_graphs(
+    graphs: Sequence[Graph],
+    target: Path,
+    *,
+    match_labels: bool = False,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Merge:
+    """Write several graphs as one; what two of them say differently is taken from the first.
+
+    Entities and relations of the same id are one. With `match_labels`, so are an entity of one
+    graph and an entity of a later one that have the same label, unless the label is ambiguous
+    in either. Aliases and types are united, and the label of a joined entity becomes an alias.
+    """
+    if len(graphs) < 2:
+        raise BadInput(f"merging needs at least two graphs; got {len(graphs)}")
+    refuse_existing(target, GRAPH, overwrite=overwrite)
+    progress = progress or Silent()
+    progress.start("merging", None)
+    graphs = [graph.whole() for graph in graphs]
+    entities = _Union([graph.entities for graph in graphs], match_labels=match_labels)
+    relations = _Union([graph.relations for graph in graphs])
+    content = Content(
+        _merged_table([graph.entities for graph in graphs], entities.numbers),
+        _merged_table([graph.relations for graph in graphs], relations.numbers),
+        _merged_triples(graphs, entities.numbers, relations.numbers),
+        _merged_literals(graphs, entities.numbers, relations.numbers),
+    )
+    write_graph(
+        target, content, _provenance(graphs, target), overwrite=overwrite, progress=progress
+    )
+    return Merge(
+        Graph.open(target), entities.same_id, entities.same_label, entities.ambiguous_labels
+    )
+
+
+def _provenance(graphs: Sequence[Graph], target: Path) -> Provenance:
+    manifests = [graph.manifest for graph in graphs]
+    licences = dict.fromkeys(manifest.licence for manifest in manifests if manifest.licence)
+    return Provenance(
+        name=target.name,
+        source=" + ".join(manifest.source for manifest in manifests),
+        licence="; ".join(licences),
+        parent=", ".join(manifest.version for manifest in manifests),
+        left_out=dict(sum((Counter(m.left_out) for m in manifests), Counter())),
+        refused=dict(sum((Counter(m.refused) for m in manifests), Counter())),
+    )
+
+
+class _Union:
+    """The number that each row of several tables gets in the merged one."""
+
+    def __init__(self, tables: Sequence[pa.Table], *, match_labels: bool = False) -> None:
+        self.same_id = self.same_label = self.ambiguous_labels = 0
+        self.numbers: list[np.ndarray] = []
+        ids, labels = pa.array([], pa.string()), pa.array([], pa.string())
+        self._id_numbers = np.zeros(0, np.int64)  # of the ids so far, several may be one entity
+        self._count = 0
+        for table in tables:
+            own, own_labels = (flat(table[name]).cast(pa.string()) for name in ("id", "label"))
+            row = _rows_in(own, ids)
+            number = np.where(row >= 0, np.append(self._id_numbers, -1)[row], -1)
+            self.same_id += int((number >= 0).sum())
+            if match_labels and self._count:
+                self._match_labels(number, own_labels, labels)
+            new = number < 0
+            number[new] = self._count + np.arange(new.sum())
+            self._count += int(new.sum())
+            self.numbers.append(number)
+            ids = pa.concat_arrays([ids, own])
+            labels = pa.concat_arrays([labels, own_labels])
+            self._id_numbers = np.concatenate([self._id_numbers, number])
+
+    def _match_labels(self, number: np.ndarray, own: pa.Array, labels: pa.Array) -> None:
+        """Give the rows without a number that of the one entity with the same label."""
+        new = np.flatnonzero(number < 0)
+        codes = _codes(labels, own)
+        before, here = codes[: len(labels)], codes[len(labels) :]
+        known = _distinct_pairs(before, self._id_numbers)
+        owner = np.full(codes.max(initial=-1) + 1, -1, np.int64)
+        owner[known[:, 0]] = known[:, 1]
+        owners = np.bincount(known[:, 0], minlength=len(owner))
+        sharers = np.bincount(here, minlength=len(owner))
+        code = here[new]
+        met = owners[code] > 0
+        single = met & (owners[code] == 1) & (sharers[code] == 1)
+        single &= ~np.isin(owner[code], number)  # an entity that this graph has by its id
+        number[new[single]] = owner[code[single]]
+        self.same_label += int(single.sum())
+        unclear = met & ((owners[code] > 1) | (sharers[code] > 1))
+        self.ambiguous_labels += len(np.unique(code[unclear]))
+
+
+def _rows_in(items: pa.Array, known: pa.Array) -> np.ndarray:
+    """Return the row of each item among the known ones, -1 where it is not there."""
+    return numbers(pc.fill_null(pc.index_in(items, known), -1)).astype(np.int64)
+
+
+def _codes(*columns: pa.Array) -> np.ndarray:
+    """Return a number for each text of some columns, the same for the same text."""
+    encoded = pc.dictionary_encode(pa.concat_arrays(columns))
+    return numbers(encoded.indices).astype(np.int64)
+
+
+def _distinct_pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    order = np.lexsort((second, first))
+    first, second = first[order], second[order]
+    return np.column_stack([first, second])[run_starts(first, second)]
+
+
+def _merged_table(tables: Sequence[pa.Table], row_numbers: Sequence[np.ndarray]) -> pa.Table:
+    """Return one row per number: texts from the first table that has one, lists united."""
+    number = np.concatenate(row_numbers)
+    first = np.unique(number, return_index=True)[1]
+    names = dict.fromkeys(name for table in tables for name in table.column_names)
+    parts = {name: _joined(tables, name) for name in names}
+    labels = _first_given(_unless_id(parts["label"], parts["id"]), number, first)
+    labels = pc.if_else(pc.equal(labels, ""), parts["id"].take(pa.array(first)), labels)
+    columns = {}
+    for name, column in parts.items():
+        if name == "label":
+            columns[name] = labels
+        elif name == "name_counts":
+            columns[name] = column.take(pa.array(first))
+        elif name == "aliases":
+            columns[name] = _united(column, number, first, _names(parts, number, first, labels))
+        elif pa.types.is_list(column.type):
+            columns[name] = _united(column, number, first)
+        else:
+            columns[name] = _first_given(column, number, first)
+    merged = pa.table(columns)
+    return _without_stale_counts(merged) if "name_counts" in names else merged
+
+
+def _joined(tables: Sequence[pa.Table], name: str) -> pa.Array:
+    """Return a column of all tables one after the other, null where a table does not have it."""
+    kind = next(t.schema.field(name).type for t in tables if name in t.column_names)
+    parts = [
+        flat(t[name]).cast(kind) if name in t.column_names else pa.nulls(len(t), kind)
+        for t in tables
+    ]
+    return pa.concat_arrays(parts)
+
+
+def _unless_id(labels: pa.Array, ids: pa.Array) -> pa.Array:
+    """Return labels, empty where one only repeats the id for want of a name."""
+    return pc.if_else(pc.equal(labels, ids), "", labels)
+
+
+def _names(
+    parts: dict[str, pa.Array], number: np.ndarray, first: np.ndarray, labels: pa.Array
+) -> pa.Array:
+    """Return the label of each row, the merged one for first rows and those that lack a name."""
+    unnamed = numbers(pc.equal(parts["label"], parts["id"]))
+    replace = pc.or_(_mask(first, len(number)), pa.array(unnamed))
+    return pc.if_else(replace, labels.take(pa.array(number)), parts["label"])
+
+
+def _mask(rows: np.ndarray, count: int) -> pa.Array:
+    mask = np.zeros(count, bool)
+    mask[rows] = True
+    return pa.array(mask)
+
+
+def _first_given(column: pa.Array, number: np.ndarray, first: np.ndarray) -> pa.Array:
+    """Return for each number its first value that says something, else its first."""
+    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    if text:
+        column = pc.fill_null(column, "")
+    empty = pc.equal(column, "") if text else pc.is_null(column)
+    given = np.flatnonzero(~numbers(empty))
+    chosen = first.copy()
+    owner, place = np.unique(number[given], return_index=True)
+    chosen[owner] = given[place]
+    return column.take(pa.array(chosen))
+
+
+def _united(
+    column: pa.Array, number: np.ndarray, first: np.ndarray, labels: pa.Array | None = None
+) -> pa.Array:
+    """Return for each number the items of its first row, then those of later rows that are new.
+
+    With `labels`, one per row, the label of a later row is an item too.
+    """
+    row, items = list_rows(column)
+    names = 0 if labels is None else len(labels)
+    if labels is not None:
+        row = np.concatenate([np.arange(names), row])
+        items = pa.concat_arrays([labels.cast(items.type), items])
+    is_label = np.arange(len(row)) < names
+    order = np.lexsort((~is_label, row, number[row]))
+    owner, code = number[row[order]], _codes(items)[order]
+    by_value = np.lexsort((np.arange(len(order)), code, owner))
+    is_new = np.zeros(len(order), bool)
+    is_new[by_value] = run_starts(owner[by_value], code[by_value])
+    of_first = numbers(_mask(first, len(number)))[row[order]]
+    keep = np.where(of_first, ~is_label[order], is_new)
+    return lists_from_rows(owner[keep], items.take(pa.array(order[keep])), len(first))
+
+
+def _without_stale_counts(merged: pa.Table) -> pa.Table:
+    """Forget the name_counts of entities that got more names than those that were counted."""
+    counts = flat(merged["name_counts"])
+    sizes = numbers(pc.fill_null(pc.list_value_length(counts), 0))
+    names = numbers(pc.fill_null(pc.list_value_length(flat(merged["aliases"])), 0)) + 1
+    counts = pc.if_else(pa.array(sizes == names), counts, pa.scalar(None, counts.type))
+    return merged.set_column(merged.column_names.index("name_counts"), "name_counts", counts)
+
+
+def _merged_triples(
+    graphs: Sequence[Graph], entities: Sequence[np.ndarray], relations: Sequence[np.ndarray]
+) -> TripleArrays:
+    """Return all triples with their new numbers; one of several graphs keeps its first split."""
+    parts = []
+    for graph, entity, relation in zip(graphs, entities, relations, strict=True):
+        t = graph.triples
+        ends = (entity[t.head], relation[t.relation], entity[t.tail])
+        parts.append((*(column.astype(np.int32) for column in ends), t.split))
+    head, link, tail, split = map(np.concatenate, zip(*parts, strict=True))
+    source = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
+    order = np.lexsort((source, tail, link, head))
+    begins = run_starts(head[order], link[order], tail[order])
+    group = np.cumsum(begins) - 1
+    keep = order[source[order] == source[order][begins][group]] if len(order) else order
+    return TripleArrays(head[keep], link[keep], tail[keep], split[keep])
+
+
+def _merged_literals(
+    graphs: Sequence[Graph], entities: Sequence[np.ndarray], relations: Sequence[np.ndarray]
+) -> LiteralTables:
+    """Return all values with the new numbers of what they are about, equal ones once."""
+    tables = [
+        graph.literal_tables.renumbered(entity, relation)
+        for graph, entity, relation in zip(graphs, entities, relations, strict=True)
+    ]
+    tables = [table for table in tables if len(table)]
+    if not tables:
+        return LiteralTables.empty()
+    keys = [table.keys() for table in tables]
+    properties = [table.properties.to_pylist() for table in reversed(tables)]
+    labels = {row["id"]: row["label"] for rows in properties for row in rows}
+    return make_tables(
+        np.concatenate([table.entity for table in tables]),
+        (pa.concat_arrays([k[0] for k in keys]), pa.concat_arrays([k[1] for k in keys])),
+        pa.concat_arrays([flat(table.literals["value"]) for table in tables]),
+        labels.get,
+    )

@@ -1,0 +1,113 @@
+"""Differences between versions: those of a plain comparison of sets, in ids."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgraft.graph import TripleArrays, diff_graphs
+from kgraft.graph import diff as diff_module
+
+
+def test_a_graph_does_not_differ_from_itself(small):
+    found = diff_graphs(small, small)
+    assert found.is_empty
+    assert found.to_dict()["entities"] == {"added": [], "removed": [], "changed": []}
+
+
+def test_what_was_added_removed_and_changed(small, tmp_path):
+    more = small.extend(
+        tmp_path / "more",
+        entities=[{"id": "Q20", "label": "Lyon"}, {"id": "Q6", "label": "Spree City", "size": "9"}],
+        relations=[{"id": "P47", "description": "shares a border"}, {"id": "P1"}],
+        triples=[("Q20", "P1", "Q4")],
+    )
+    new = more.without(tmp_path / "new", entities=["Q12"], triples=[("Q4", "P47", "Q5")])
+    found = diff_graphs(small, new)
+    assert found.counts() == {
+        "entities": {"added": 1, "removed": 1, "changed": 1},
+        "relations": {"added": 1, "removed": 0, "changed": 1},
+        "triples": {"added": 1, "removed": 1, "changed": 0},
+    }
+    shown = found.to_dict()
+    assert shown["old"] == small.manifest.version
+    assert shown["entities"]["added"] == [{"id": "Q20", "label": "Lyon"}]
+    assert shown["entities"]["removed"] == [{"id": "Q12", "label": "Nowhere"}]
+    assert shown["entities"]["changed"] == [
+        {
+            "id": "Q6",
+            "label": "Spree City",
+            "columns": {
+                "label": {"old": "Berlin", "new": "Spree City"},
+                "size": {"old": None, "new": "9"},
+            },
+        }
+    ]
+    assert found.changed_columns("entities") == {"label": 1, "size": 1}
+    triple = {"head": "Q4", "relation": "P47", "tail": "Q5", "split": "train"}
+    assert shown["triples"]["removed"] == [triple]
+
+
+def test_lists_are_compared_item_by_item(make_graph, tmp_path):
+    rows = [
+        [{"id": "a", "aliases": ["x", "y"]}, {"id": "b", "aliases": ["z"]}, {"id": "c"}],
+        [{"id": "c"}, {"id": "b", "aliases": ["z"]}, {"id": "a", "aliases": ["x", "z"]}],
+    ]
+    old, new = (make_graph(tmp_path, [], part) for part in rows)
+    changed = diff_graphs(old, new).to_dict()["entities"]["changed"]
+    assert [(item["id"], item["columns"]["aliases"]["new"]) for item in changed] == [
+        ("a", ["x", "z"])
+    ]
+
+
+def test_the_limit_holds_for_each_kind(small, tmp_path):
+    new = small.without(tmp_path / "new", entities=["Q4", "Q5"])
+    assert len(diff_graphs(small, new).to_dict(1)["triples"]["removed"]) == 1
+
+
+PART = st.tuples(st.sampled_from("abcd"), st.sampled_from("rs"), st.sampled_from("abcd"))
+SIDE = st.dictionaries(PART, st.sampled_from(["train", "test"]), max_size=8)
+
+
+@given(SIDE, SIDE)
+def test_triples_differ_as_sets_do(make_graph, old, new):
+    with tempfile.TemporaryDirectory() as folder:
+        graphs = [
+            make_graph(
+                Path(folder),
+                [(*triple, split) for triple, split in side.items()],
+                [{"id": name} for name in names],
+                [{"id": "r"}, {"id": "s"}],
+            )
+            for side, names in ((old, "abcd"), (new, "dcbae"))
+        ]
+        shown = diff_graphs(*graphs).to_dict()
+
+    def keys(items):
+        return {(item["head"], item["relation"], item["tail"]) for item in items}
+
+    assert keys(shown["triples"]["added"]) == new.keys() - old.keys()
+    assert keys(shown["triples"]["removed"]) == old.keys() - new.keys()
+    moved = {triple for triple in old.keys() & new.keys() if old[triple] != new[triple]}
+    assert keys(shown["triples"]["changed"]) == moved
+    for item in shown["triples"]["changed"]:
+        triple = (item["head"], item["relation"], item["tail"])
+        assert item["split"] == {"old": old[triple], "new": new[triple]}
+    assert [item["id"] for item in shown["entities"]["added"]] == ["e"]
+
+
+def test_keys_of_very_large_graphs_are_told_apart():
+    def arrays(*rows):
+        head, relation, tail, split = zip(*rows, strict=True)
+        columns = (np.array(column, np.int64) for column in (head, relation, tail))
+        return TripleArrays(*columns, np.array(split, np.int8))
+
+    big = (1 << 31) - 1
+    old = arrays((big, 5, big, 0), (big, 5, 0, 1), (0, 5, big, 2))
+    new = arrays((0, 5, big, 1), (big, 5, big, 0))
+    before, after = diff_module._keys(old, new, 1 << 31, 1 << 20)
+    assert before[0] == after[1]
+    assert before[2] >> 2 == after[0] >> 2
+    assert len({*before.tolist(), *after.tolist()}) == 4
