@@ -51,7 +51,7 @@ def old():
 
 
 def test_ids_are_numbered_in_the_order_of_their_arrival(registry):
-    assert [registry.number(item) for item in ("b", "a", "b", "c")] == [0, 1, 0, 2]
+    assert registry.lookup(pa.array(["b", "a", "b", "c"]), add=True).tolist() == [0, 1, 0, 2]
     assert len(registry) == 3
     assert registry.table()["id"].to_pylist() == ["b", "a", "c"]
 
@@ -64,12 +64,12 @@ def test_lookup_numbers_new_ids_only_where_asked(known, asked):
     assert registry.lookup(pa.array(known, pa.string()), add=True).tolist() == expected
     found = registry.lookup(pa.array(asked, pa.string()), add=False)
     assert found.tolist() == [order.index(item) if item in order else -1 for item in asked]
-    assert list(registry.numbers) == order
+    assert list(registry.ids) == order
 
 
 def test_a_table_has_all_columns_with_gaps_filled(registry):
     declare(registry, {"id": "a", "label": "", "colour": "red"}, {"id": "b", "label": "B"})
-    registry.number("c")
+    registry.lookup(pa.array(["c"]), add=True)
     assert registry.table().to_pydict() == {
         "id": ["a", "b", "c"],
         "label": ["a", "B", "c"],
@@ -89,7 +89,7 @@ def test_an_empty_registry_has_an_empty_table():
 
 
 def test_rows_come_to_their_numbers(registry):
-    registry.number("c")
+    registry.lookup(pa.array(["c"]), add=True)
     declare(registry, {"id": "b", "label": "B"})
     declare(registry, {"id": "c", "label": "C", "aliases": ["x", "y"]})
     table = registry.table()
@@ -98,7 +98,7 @@ def test_rows_come_to_their_numbers(registry):
 
 
 def test_declared_tells_whether_some_row_declared_an_id(registry, old):
-    registry.number("a")
+    registry.lookup(pa.array(["a"]), add=True)
     assert not registry.declared
     declare(registry, {"id": "a"})
     assert registry.declared

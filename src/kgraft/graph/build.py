@@ -169,9 +169,9 @@ class _Builder:
         subjects = [self._subjects(batch.subject, batch.of) for batch in self._literals]
         entities, relations = self.entities.table(), self.relations.table()
         if self.source.types_are_ids:
-            label_of = self._type_labels(entities["label"])
-            entities = _label_types(entities, label_of, since=self._before[0])
-            relations = _label_types(relations, label_of, since=self._before[1])
+            labels_of = self._type_labels(entities["label"])
+            entities = _label_types(entities, labels_of, since=self._before[0])
+            relations = _label_types(relations, labels_of, since=self._before[1])
         if not len(entities):
             file, remedy = self.source.describe(), "is it the right file and format?"
             raise BadInput("no entity was found", file=file, remedy=remedy)
@@ -182,18 +182,21 @@ class _Builder:
             content = without_implied(content)
         return self._tidy(content) if isinstance(self.source, HasBlankNodes) else content
 
-    def _type_labels(self, labels: pa.ChunkedArray) -> Callable[[str], str]:
-        """Return what labels a type: its entity's label, a common one, or one made from the id."""
-        index_of, common = self.entities.numbers, getattr(self.source, "labels", {})
+    def _type_labels(self, labels: pa.ChunkedArray) -> Callable[[pa.Array], list[str]]:
+        """Return what labels types: an entity's label, a common one, or one made from the id."""
+        common = getattr(self.source, "labels", {})
 
-        def label_of(item: str) -> str:
-            if item.startswith(LITERAL_TYPE):
-                return item.removeprefix(LITERAL_TYPE)
-            if item in index_of:
-                return str(labels[index_of[item]])
-            return common.get(item) or made_label(item)
+        def labels_of(types: pa.Array) -> list[str]:
+            index = self.entities.lookup(types, add=False)
+            given = labels.take(pa.array(index, mask=index < 0)).to_pylist()
+            return [
+                item.removeprefix(LITERAL_TYPE)
+                if item.startswith(LITERAL_TYPE)
+                else label or common.get(item) or made_label(item)
+                for item, label in zip(types.to_pylist(), given, strict=True)
+            ]
 
-        return label_of
+        return labels_of
 
     def _tidy(self, content: Content) -> Content:
         """Return the content without blank nodes and links that are no entities."""
@@ -233,8 +236,9 @@ class _Builder:
 
         def label_of(item: str) -> str | None:
             for registry, table in ((self.relations, relations), (self.entities, entities)):
-                if item in registry.numbers:
-                    return str(table["label"][registry.numbers[item]])
+                index = registry.ids.get(item)
+                if index >= 0:
+                    return str(table["label"][index])
             return None
 
         entity = np.concatenate([old.entity, *subjects])
@@ -242,9 +246,8 @@ class _Builder:
 
     def _add_waiting(self) -> None:
         """Take in what is said about relations and entities; some subjects are both."""
-        relations = pa.array(list(self.relations.numbers), pa.string())
         for batch in self._waiting:
-            known = numbers(pc.is_in(batch.subject, relations))
+            known = self.relations.lookup(batch.subject, add=False) >= 0
             both = np.flatnonzero(known)
             entity = self.entities.lookup(batch.subject.take(pa.array(both)), add=False)
             self._add_attributes(batch, known)
@@ -286,14 +289,16 @@ def _without_empty_types(relations: pa.Table) -> pa.Table:
     return relations
 
 
-def _label_types(table: pa.Table, label_of: Callable[[str], str], *, since: int) -> pa.Table:
+def _label_types(
+    table: pa.Table, labels_of: Callable[[pa.Array], list[str]], *, since: int
+) -> pa.Table:
     """Replace types given by id by their labels, each once per row.
 
     Rows before number `since` were there already, with their types by label.
     """
     row, types = list_rows(table["types"])
     encoded = pc.dictionary_encode(types)
-    names = [label_of(item) for item in encoded.dictionary.to_pylist()]
+    names = labels_of(encoded.dictionary)
     named = pa.array(names, pa.string()).take(encoded.indices)
     named = pc.if_else(pa.array(row >= since), named, types)
     given = numbers(pc.starts_with(types, LITERAL_TYPE)) | (row < since)

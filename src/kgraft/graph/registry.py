@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,7 +9,8 @@ import pyarrow.compute as pc
 from kgraft.errors import BadInput
 from kgraft.graph.attributes import AttributeRows
 from kgraft.graph.batches import ENTITY_SCHEMA, Origin, Refusals
-from kgraft.graph.columns import flat, list_rows, lists_from_rows, numbers
+from kgraft.graph.columns import arrow_numbers, flat, list_rows, lists_from_rows, numbers
+from kgraft.graph.id_table import IdTable
 from kgraft.graph.iri_names import made_labels
 
 _UNDECLARED = -1
@@ -22,15 +21,25 @@ class Registry:
 
     def __init__(self, schema: pa.Schema) -> None:
         self.schema = schema
-        self.numbers: dict[str, int] = {}
+        self.ids = IdTable()
         self.attributes = AttributeRows()
         self._tables: list[pa.Table] = []
         self._table_numbers: list[np.ndarray] = []
-        self._declared_at = array("q")  # line of the declaration of each number, 0 where unknown
+        self._lines = np.zeros(0, np.int64)  # of the declarations, see `_declared_at`
         self._before: pa.Table | None = None
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self.ids)
+
+    @property
+    def _declared_at(self) -> np.ndarray:
+        """The line of the declaration of each number, 0 where unknown, -1 where there is none."""
+        count = len(self.ids)
+        if count > len(self._lines):
+            room = np.full(max(count, 2 * len(self._lines)), _UNDECLARED)
+            room[: len(self._lines)] = self._lines
+            self._lines = room
+        return self._lines[:count]
 
     @property
     def declared(self) -> bool:
@@ -44,7 +53,7 @@ class Registry:
 
     def undeclared(self, *, since: int) -> int:
         """Return how many of the ids from number `since` on no row declared."""
-        return sum(line == _UNDECLARED for line in self._declared_at[since:])
+        return int((self._declared_at[since:] == _UNDECLARED).sum())
 
     def start_from(self, table: pa.Table) -> None:
         """Begin with the rows of an existing graph; a declaration may replace their columns."""
@@ -52,41 +61,36 @@ class Registry:
             lists = pc.split_pattern(table["types"].cast(pa.string()), "|")  # as 0.2 kept them
             table = table.set_column(table.column_names.index("types"), "types", lists)
         self._before = table
-        for item in table["id"].to_pylist():
-            self.number(item)
-
-    def number(self, item: str) -> int:
-        """Return the number of an id, giving it the next one where it is new."""
-        number = self.numbers.setdefault(item, len(self.numbers))
-        if number == len(self._declared_at):
-            self._declared_at.append(_UNDECLARED)
-        return number
+        self.ids.look_up(flat(table["id"]), add=True)
 
     def are_declared(self) -> np.ndarray:
         """Return for each number whether a row declared it."""
-        return np.array(self._declared_at, np.int64) != _UNDECLARED
+        return self._declared_at != _UNDECLARED
 
     def declare(self, table: pa.Table, origin: Origin, refusals: Refusals) -> None:
         """Take rows that declare ids; one without an id, or with an id declared before, is bad."""
         table = _with_lists(table, self.schema, origin)
-        keep: list[int] = []
-        declared: list[int] = []
-        misfits = set(_misfit_counts(table).tolist())
-        for row, item in enumerate(table["id"].to_pylist()):
-            number = self.number(item) if item and row not in misfits else _UNDECLARED
-            if number == _UNDECLARED or self._declared_at[number] != _UNDECLARED:
-                self._refuse(table, row, origin, refusals)
-                continue
-            self._declared_at[number] = origin.line(row) or 0
-            keep.append(row)
-            declared.append(number)
-        whole = len(keep) == len(table)
-        self._tables.append(table if whole else table.take(pa.array(keep, pa.int64())))
-        self._table_numbers.append(np.array(declared, np.int64))
+        ids = flat(table["id"]).cast(pa.string())
+        usable = numbers(pc.fill_null(pc.not_equal(ids, ""), False)).copy()
+        usable[_misfit_counts(table)] = False
+        rows = np.flatnonzero(usable)
+        number = self.ids.look_up(ids.take(arrow_numbers(rows)), add=True)
+        first = np.zeros(len(rows), bool)
+        first[np.unique(number, return_index=True)[1]] = True
+        first &= self._declared_at[number] == _UNDECLARED
+        kept, declared = rows[first], number[first]
+        lines = 0 if origin.lines is None else np.asarray(origin.lines)[kept]
+        self._declared_at[declared] = lines
+        for row in np.setdiff1d(np.arange(len(table)), kept).tolist():
+            self._refuse(table, row, origin, refusals)
+        whole = len(kept) == len(table)
+        self._tables.append(table if whole else table.take(arrow_numbers(kept)))
+        self._table_numbers.append(declared)
 
     def _refuse(self, table: pa.Table, row: int, origin: Origin, refusals: Refusals) -> None:
         item = table["id"][row].as_py()
-        before = self._declared_at[self.numbers[item]] if item in self.numbers else _UNDECLARED
+        number = self.ids.get(item) if item else _UNDECLARED
+        before = int(self._declared_at[number]) if number >= 0 else _UNDECLARED
         if not item:
             kind, detail = "empty id", ""
         elif before != _UNDECLARED:
@@ -100,19 +104,11 @@ class Registry:
 
     def lookup(self, ids: pa.Array, *, add: bool) -> np.ndarray:
         """Return the number of every id, -1 for an unknown one; `add` numbers it instead."""
-        encoded = pc.dictionary_encode(ids)
-        items, known = encoded.dictionary.to_pylist(), self.numbers
-        if add:
-            found = [known.setdefault(item, len(known)) for item in items]
-            new = len(known) - len(self._declared_at)
-            self._declared_at.extend(array("q", [_UNDECLARED]) * new)
-        else:
-            found = [known.get(item, -1) for item in items]
-        return np.array(found, np.int64)[numbers(encoded.indices)]
+        return self.ids.look_up(ids, add=add)
 
     def table(self) -> pa.Table:
         """Return one row a number: declared rows and attributes together, gaps filled."""
-        ids = pa.chunked_array([pa.array(list(self.numbers), pa.string())])
+        ids = self.ids.column
         counted = "name_counts" in self.schema.names
         merged = self.attributes.merge(len(self), counted=counted)
         parts = [self._declared_table(), pa.table(merged)]
