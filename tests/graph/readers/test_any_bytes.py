@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kgraft.errors import KgraftError
 from kgraft.graph.readers.excel import ExcelSource
 from kgraft.graph.readers.gml import GmlSource
-from kgraft.graph.readers.graphml import XmlGraphSource
+from kgraft.graph.readers.graphml import GexfSource, GraphmlSource
 from kgraft.graph.readers.jsonl import JsonlSource
 from kgraft.graph.readers.nodelink import NodeLinkSource
 from kgraft.graph.readers.obo import OboSource
@@ -31,8 +31,8 @@ SOURCES = {
     "g.jsonl": JsonlSource,
     "g.jsonl.gz": JsonlSource,
     "dump.json": WikidataSource,
-    "g.graphml": lambda path: XmlGraphSource(path, "graphml"),
-    "g.gexf": lambda path: XmlGraphSource(path, "gexf"),
+    "g.graphml": GraphmlSource,
+    "g.gexf": GexfSource,
     "g.gml": GmlSource,
     "g.obo": OboSource,
     "g.obo.gz": OboSource,

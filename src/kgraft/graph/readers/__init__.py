@@ -102,10 +102,14 @@ def _open_document(path: Path, format: str, options: TableOptions) -> Source:
             from kgraft.graph.readers.excel import ExcelSource
 
             return ExcelSource(path, options)
-        case "graphml" | "gexf":
-            from kgraft.graph.readers.graphml import XmlGraphSource
+        case "graphml":
+            from kgraft.graph.readers.graphml import GraphmlSource
 
-            return XmlGraphSource(path, format, options)
+            return GraphmlSource(path, options)
+        case "gexf":
+            from kgraft.graph.readers.graphml import GexfSource
+
+            return GexfSource(path, options)
         case "gml":
             from kgraft.graph.readers.gml import GmlSource
 

@@ -34,14 +34,15 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from kgraft.errors import BadInput, need
 from kgraft.graph.batches import ROWS, Batch, Refusals
-from kgraft.graph.readers.column_names import RELATED, TableOptions
+from kgraft.graph.readers.column_names import RELATED
 from kgraft.graph.readers.excel import cell_text
 from kgraft.graph.readers.foreign import texts
 from kgraft.graph.readers.gather import TableRows, TripleRows
+from kgraft.graph.readers.graph_file import GraphFile
 from kgraft.progress import Progress
 
 DUCKDB = (".duckdb", ".ddb")
@@ -58,19 +59,10 @@ KEYS: dict[str, tuple[str, ...]] = {
 Mapped = Mapping[str, Any]
 
 
-class DatabaseSource:
+class DatabaseSource(GraphFile):
     """The tables of a database that a mapping file names."""
 
     format = "sql"
-    types_are_ids = False
-
-    def __init__(self, path: Path, options: TableOptions | None = None) -> None:
-        self.path = path
-        self.unknown: Literal["refuse", "add", "drop"] = (options or TableOptions()).undeclared
-
-    def describe(self) -> str:
-        """Return the name of the mapping file."""
-        return self.path.name
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         """Yield entities, relations and triples; a row of a table counts as a line."""

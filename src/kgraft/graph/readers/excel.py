@@ -10,13 +10,14 @@ from contextlib import contextmanager
 from datetime import date, datetime, time
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from kgraft.errors import BadInput, need
 from kgraft.graph.batches import ROWS, Batch, Refusals
-from kgraft.graph.readers.column_names import TableOptions, edge_columns
+from kgraft.graph.readers.column_names import edge_columns
 from kgraft.graph.readers.delimited import Cells, RowFile, cells_of
 from kgraft.graph.readers.edges import ask_for_columns
+from kgraft.graph.readers.graph_file import GraphFile
 from kgraft.graph.readers.tsv import FILE_ROLES, holds_entities, read_rows
 from kgraft.progress import Progress
 
@@ -28,19 +29,10 @@ _BROKEN = (
 )
 
 
-class ExcelSource:
+class ExcelSource(GraphFile):
     """A workbook; sheets are known by their names or by the names of their columns."""
 
     format = "xlsx"
-    types_are_ids = False
-
-    def __init__(self, path: Path, options: TableOptions | None = None) -> None:
-        self.path, self.options = path, options or TableOptions()
-        self.unknown: Literal["refuse", "add", "drop"] = self.options.undeclared
-
-    def describe(self) -> str:
-        """Return the name of the file."""
-        return self.path.name
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         """Yield the rows of the sheets, those of triples last."""

@@ -9,11 +9,11 @@ import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from kgraft.errors import BadInput
 from kgraft.graph.batches import Batch, Refusals
-from kgraft.graph.readers.column_names import TableOptions
+from kgraft.graph.readers.graph_file import GraphFile
 from kgraft.graph.readers.graphml import GraphRows, Item
 from kgraft.graph.readers.stream import BOM, open_bytes
 from kgraft.progress import Progress
@@ -34,19 +34,10 @@ class Token(NamedTuple):
     line: int
 
 
-class GmlSource:
+class GmlSource(GraphFile):
     """A .gml file, plain or packed."""
 
     format = "gml"
-    types_are_ids = False
-
-    def __init__(self, path: Path, options: TableOptions | None = None) -> None:
-        self.path = path
-        self.unknown: Literal["refuse", "add", "drop"] = (options or TableOptions()).undeclared
-
-    def describe(self) -> str:
-        """Return the name of the file."""
-        return self.path.name
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         """Yield nodes as entities, then edges as triples."""

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from kgraft.errors import BadInput
 from kgraft.graph.batches import Batch, Refusals
-from kgraft.graph.readers.column_names import TableOptions
 from kgraft.graph.readers.foreign import entity, relation_of, texts
 from kgraft.graph.readers.gather import TableRows, TripleRows
+from kgraft.graph.readers.graph_file import GraphFile
 from kgraft.graph.readers.xml_events import parse_xml
 from kgraft.progress import Progress
 
@@ -33,23 +32,8 @@ class Item:
     label: str = ""  # drawn by yEd
 
 
-class XmlGraphSource:
-    """A .graphml or .gexf file, plain or packed, read as a stream."""
-
-    types_are_ids = False
-
-    def __init__(
-        self,
-        path: Path,
-        format: str,
-        options: TableOptions | None = None,
-    ) -> None:
-        self.path, self.format = path, format
-        self.unknown: Literal["refuse", "add", "drop"] = (options or TableOptions()).undeclared
-
-    def describe(self) -> str:
-        """Return the name of the file."""
-        return self.path.name
+class XmlGraphFile(GraphFile):
+    """A .graphml or .gexf file, read as a stream."""
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         """Yield nodes as entities, then edges as triples."""
@@ -238,3 +222,15 @@ class _Gexf(GraphRows):
 
     def both_ways(self, item: Item) -> bool:
         return item.attributes.get("type", "undirected" if self.undirected else "") in BOTH_WAYS
+
+
+class GraphmlSource(XmlGraphFile):
+    """A .graphml file."""
+
+    format = "graphml"
+
+
+class GexfSource(XmlGraphFile):
+    """A .gexf file."""
+
+    format = "gexf"

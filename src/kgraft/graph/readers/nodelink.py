@@ -12,13 +12,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from kgraft.errors import BadInput
 from kgraft.graph.batches import Batch, Refusals
-from kgraft.graph.readers.column_names import TableOptions, edge_columns
+from kgraft.graph.readers.column_names import edge_columns
 from kgraft.graph.readers.foreign import edge, entity, plain
 from kgraft.graph.readers.gather import TableRows, TripleRows
+from kgraft.graph.readers.graph_file import GraphFile
 from kgraft.graph.readers.stream import BOM, open_bytes
 from kgraft.progress import Progress
 
@@ -30,19 +31,10 @@ _WORDS = {"sub": "source", "obj": "target", "pred": "relation", "lbl": "label", 
 Object = dict[str, Any]
 
 
-class NodeLinkSource:
+class NodeLinkSource(GraphFile):
     """A .json file, plain or packed, that holds one graph."""
 
     format = "nodelink"
-    types_are_ids = False
-
-    def __init__(self, path: Path, options: TableOptions | None = None) -> None:
-        self.path = path
-        self.unknown: Literal["refuse", "add", "drop"] = (options or TableOptions()).undeclared
-
-    def describe(self) -> str:
-        """Return the name of the file."""
-        return self.path.name
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         """Yield nodes as entities, then links as triples; a place in a list counts as a line."""

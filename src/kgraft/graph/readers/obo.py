@@ -10,12 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from kgraft.errors import BadInput
 from kgraft.graph.batches import Batch, Refusals
-from kgraft.graph.readers.column_names import TableOptions
 from kgraft.graph.readers.gather import TableRows, TripleRows
+from kgraft.graph.readers.graph_file import GraphFile
 from kgraft.graph.readers.stream import numbered_lines
 from kgraft.progress import Progress
 
@@ -39,19 +38,10 @@ class Stanza:
         return plain_value(values[0][1]) if values else ""
 
 
-class OboSource:
+class OboSource(GraphFile):
     """An .obo file, plain or packed, read as a stream."""
 
     format = "obo"
-    types_are_ids = False
-
-    def __init__(self, path: Path, options: TableOptions | None = None) -> None:
-        self.path = path
-        self.unknown: Literal["refuse", "add", "drop"] = (options or TableOptions()).undeclared
-
-    def describe(self) -> str:
-        """Return the name of the file."""
-        return self.path.name
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         """Yield terms, relations, then triples."""
