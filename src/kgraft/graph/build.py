@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import numpy as np
@@ -75,8 +75,13 @@ def read_content(
     builder = _Builder(source, refusals)
     if onto is not None:
         builder.start_from(onto)
-    for batch in source.batches(refusals, progress):
-        builder.add(batch)
+    batches = source.batches(refusals, progress)
+    try:
+        for batch in batches:
+            builder.add(batch)
+    finally:
+        if isinstance(batches, Generator):
+            batches.close()  # on an error, what it has open is closed now
     return builder.content()
 
 
