@@ -50,6 +50,14 @@ def test_restrictions_lists_and_addresses_are_folded(tmp_path):
     assert graph.manifest.left_out == {"values of folded blank nodes: rdf:type": 2}
 
 
+def test_the_items_of_a_list_that_nothing_leads_to_are_kept(tmp_path):
+    rdf = "@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> . "
+    text = ':list rdf:first "one" ; rdf:rest [ rdf:first "two" ; rdf:rest rdf:nil ] .'
+    graph = build(tmp_path, rdf + text)
+    texts = [value.text for value in graph.literals("http://e.org/list")]
+    assert sorted(texts) == ["one", "two"]
+
+
 def test_blank_nodes_are_kept_or_dropped_by_option(tmp_path):
     text = ":a :p [ :q :b ] ; :r :c . [] :s :c ."
     assert facts(build(tmp_path, text)) == [("a", "q", "b"), ("a", "r", "c")]

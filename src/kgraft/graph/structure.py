@@ -310,9 +310,9 @@ def _moved_literals(
     count_by_name(refusals, "values of folded blank nodes", counts, ids.__getitem__)
     names, datatypes = literals.keys()
     of_list = inside & first[property_]
+    of_list[of_list] = meaning[entity[of_list]] >= 0  # nothing may lead to a list
     if of_list.any():
-        by = meaning[entity[of_list]]
-        items = flat(content.relations["id"].take(pa.array(by)))
+        items = flat(content.relations["id"].take(pa.array(meaning[entity[of_list]])))
         names = pc.replace_with_mask(names, pa.array(of_list), items)
     entity[inside] = owner.entity[entity[inside]]
     keep = ~lost
