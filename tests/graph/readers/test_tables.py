@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgraft.errors import BadInput
+from kgraft.graph import Graph, build_graph
 from kgraft.graph.readers import tables
 from kgraft.graph.readers.tables import TablesSource, from_networkx, parquet_source
 
@@ -190,3 +191,10 @@ def test_names_of_other_programs(collect, make):
     rows = [{"from": "a", "to": "b"}, {"from": "b", "to": "c", "rel": "r"}]
     triples = [t[:3] for t in collect(TablesSource(rows[1:])).triples]
     assert triples == [("b", "r", "c")]
+
+
+def test_a_column_of_octets_is_left_out_and_noted(tmp_path):
+    entities = pa.table({"id": ["a"], "shape": pa.array([b"\xff\x00"], pa.binary())})
+    manifest = build_graph(TablesSource(None, entities), tmp_path / "g")
+    assert any("'shape'" in note for note in manifest.notes)
+    assert "shape" not in Graph.open(tmp_path / "g").entities.column_names

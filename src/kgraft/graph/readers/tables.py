@@ -82,9 +82,9 @@ class TablesSource:
         tables = (self.entities, self.relations, self.triples)
         progress.start("reading tables", sum(len(table) for table in tables))
         for rows, origin in _blocks(self.entities, "entities", progress):
-            yield Entities(_declared(rows, ENTITY_SCHEMA, "entities"), origin)
+            yield Entities(_declared(rows, ENTITY_SCHEMA, "entities", refusals), origin)
         for rows, origin in _blocks(self.relations, "relations", progress):
-            yield Relations(_declared(rows, RELATION_SCHEMA, "relations"), origin)
+            yield Relations(_declared(rows, RELATION_SCHEMA, "relations", refusals), origin)
         names = self.triples.column_names
         for text in (*self._notes, *self._edges.notes(names, self.name)):
             refusals.note(text)
@@ -238,10 +238,16 @@ def _blocks(table: pa.Table, what: str, progress: Progress) -> Iterator[tuple[pa
         progress.advance(len(block))
 
 
-def _declared(rows: pa.Table, schema: pa.Schema, what: str) -> pa.Table:
-    """Return rows with the columns' types of the schema, and others as text."""
+def _declared(rows: pa.Table, schema: pa.Schema, what: str, refusals: Refusals) -> pa.Table:
+    """Return rows with the columns' types of the schema, and others as text.
+
+    Columns of octets, such as shapes on a map, are left out and noted.
+    """
     columns = {}
     for name in rows.column_names:
+        if name not in schema.names and _is_binary(rows[name].type):
+            refusals.note(f"column {name!r} of the {what} is binary: left out")
+            continue
         kind = schema.field(name).type if name in schema.names else pa.string()
         columns[name] = _cast(rows[name], kind, f"column {name!r} of the {what}")
     return pa.table(columns)
@@ -257,6 +263,10 @@ def _cast(column: pa.ChunkedArray, kind: pa.DataType, what: str) -> pa.ChunkedAr
     except pa.ArrowException as error:
         reason = f"{what} cannot be read as {kind} ({' '.join(str(error).split())[:200]})"
         raise BadInput(reason, remedy="convert the column first") from error
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:
