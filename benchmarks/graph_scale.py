@@ -52,8 +52,8 @@ of the same folded names on the folded text, without word boundaries, in the sam
 Measured = dict[str, Any]  # what a stage prints as JSON: numbers and lists of numbers
 
 GOALS: dict[str, Goal] = {
-    "import_minutes": {"at_most": 5},
-    "import_peak_gb": {"at_most": 8},
+    "import_minutes": {"at_most": 1.5},
+    "import_peak_gb": {"at_most": 4},
     "open_seconds": {"at_most": 0.5},
     "open_rss_mb": {"at_most": 300},
     "sample_vs_gather": {"at_most": 5},
