@@ -115,7 +115,8 @@ def _try(file: RealFile, accepted: dict[str, str]) -> Outcome:
             if file.kind in RDF_KINDS:
                 known["roundtrip"] = _round_trip(file.target, work)
         else:
-            known["message"] = text.replace(str(file.target), file.target.name)
+            text = text.replace(str(file.target), file.target.name).replace(f"{work}/", "")
+            known["message"] = text.removeprefix("kgraft: ")
             reason = accepted.get(f"{file.registry}/{file.package}/{file.path}")
             if status == "refused" and reason and reason in text:
                 status = "refused (accepted)"

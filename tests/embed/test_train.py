@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 from tests.embed.killed import CALLS, DELAYS, KINDS
 from tests.embed.tiny import build, quick
 
+from kgraft.embed import settings as embed_settings
 from kgraft.embed import train as training
 from kgraft.embed.embedded import Embedded
 from kgraft.embed.models import MODELS
@@ -137,7 +138,14 @@ def test_leaving_off_and_going_on_gives_the_same_bits(desks, tmp_path):
     assert bits(tmp_path / "parts") == bits(tmp_path / "whole")
 
 
+@pytest.fixture
+def any_rate(monkeypatch):
+    """Let settings have a learning rate at which every training diverges."""
+    monkeypatch.setitem(embed_settings._RANGES, "learning_rate", (0, 1e40))
+
+
 @pytest.mark.parametrize("loss", ["softmax", "margin"])
+@pytest.mark.usefixtures("any_rate")
 def test_a_loss_that_is_no_number_stops_training(desks, tmp_path, loss):
     settings = quick(loss=loss, learning_rate=1e30, batch=32, **SHORT)
     out = tmp_path / "vectors"
@@ -152,6 +160,7 @@ def test_a_loss_that_is_no_number_stops_training(desks, tmp_path, loss):
     assert all(tensor.isfinite().all() for tensor in state.values())
 
 
+@pytest.mark.usefixtures("any_rate")
 def test_scores_that_are_no_numbers_stop_training_too(desks, tmp_path):
     """One batch an epoch: the vectors are finite, but validation already overflows."""
     settings = quick(learning_rate=1e30, batch=4096, **SHORT)
@@ -159,6 +168,7 @@ def test_scores_that_are_no_numbers_stop_training_too(desks, tmp_path):
         run(desks, settings, tmp_path / "vectors")
 
 
+@pytest.mark.usefixtures("any_rate")
 def test_other_settings_begin_anew_with_overwrite(desks, tmp_path):
     out = tmp_path / "vectors"
     with pytest.raises(Diverged):
