@@ -110,16 +110,18 @@ class SparqlSource:
 
         triples = path.with_suffix(".nt")
         try:
-            with path.open("rb") as stored:
+            with path.open("rb") as stored, triples.open("w", encoding="utf-8") as file:
                 answer = parse_query_results(stored, format=QueryResultsFormat.JSON)
-                if not isinstance(answer, QuerySolutions) or len(answer.variables) != 3:
-                    remedy = "CONSTRUCT triples, or SELECT subject, predicate and object"
-                    raise self._bad("the answer is no triples", remedy)
-                with triples.open("w", encoding="utf-8") as file:
+                try:
+                    if not isinstance(answer, QuerySolutions) or len(answer.variables) != 3:
+                        remedy = "CONSTRUCT triples, or SELECT subject, predicate and object"
+                        raise self._bad("the answer is no triples", remedy)
                     for row in answer:
                         terms = [row[k] for k in range(3)]
                         if all(term is not None for term in terms):
                             file.write(" ".join(map(str, terms)) + " .\n")
+                finally:
+                    del answer  # an error keeps this frame, and no other thread may free it
         except (SyntaxError, ValueError) as error:
             reason = " ".join(str(error).split())[:200]
             raise self._bad(f"the answer cannot be read ({reason})", "ask again") from error
