@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from kgraft.cli.output import AsJson, console, print_json
+from kgraft.cli.output import AsJson, console, escape, print_json
 
 
 def example(

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from kgraft.graph.batches import ENTITY_SCHEMA, RELATION_SCHEMA, Refusals
 from kgraft.graph.build import read_content
+from kgraft.graph.literals import LiteralTables
 from kgraft.graph.readers.rdf import RdfSource
 from kgraft.graph.writers import ntriples
 from kgraft.graph.writers.ntriples import write_ntriples
@@ -45,7 +46,13 @@ def graph_of(entities, relations, triples):
         head=columns[0], relation=columns[1], tail=columns[2], split=columns[3].astype(np.int8)
     )
     named = pa.Table.from_pylist(relations, RELATION_SCHEMA)
-    return SimpleNamespace(entities=table, relations=named, triples=marks)
+    return SimpleNamespace(
+        entities=table,
+        relations=named,
+        triples=marks,
+        literal_tables=LiteralTables.empty(),
+        manifest=SimpleNamespace(source="rows (tables)"),
+    )
 
 
 def entity(name, **fields):

@@ -68,7 +68,7 @@ def statements(graph: Graph, progress: Progress) -> Iterator[pa.Array]:
     short = _has_short_ids(graph)
     relation_iris = _iris(relations["id"], "relation", own, short)
     entity_iris = _iris(entities["id"], "entity", own, short)
-    literals = getattr(graph, "literal_tables", LiteralTables.empty())
+    literals = graph.literal_tables
     yield from _Described(relations, relation_iris, "relation", literals, entities, shared)(
         progress
     )
@@ -129,8 +129,7 @@ def _written(ids: pa.Array, kind: Named, own: set[str], short: bool) -> pa.Array
 
 def _has_short_ids(graph: Graph) -> bool:
     """Whether ids such as Q42 are the short ones of Wikidata, as its readers make them."""
-    manifest = getattr(graph, "manifest", None)
-    return manifest is not None and manifest.source.endswith(("(rdf)", "(wikidata)"))
+    return graph.manifest.source.endswith(("(rdf)", "(wikidata)"))
 
 
 def _node(iris: pa.Array) -> pa.Array:
