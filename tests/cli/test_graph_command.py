@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.cli.refused import assert_refused
 from typer.testing import CliRunner
 
 from kgraft.cli import app
@@ -56,16 +57,6 @@ def letters(write, run, tmp_path):
 
 def names(place):
     return sorted(path.name for path in place.iterdir())
-
-
-def assert_refused(result, *words):
-    """See that a command ended with exit code 2, one line on stderr, and nothing on stdout."""
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.startswith("kgraft: ")
-    assert result.stderr.count("\n") == 1
-    for word in words:
-        assert word in result.stderr
 
 
 # import

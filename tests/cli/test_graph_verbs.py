@@ -4,6 +4,7 @@ import json
 from xml.etree import ElementTree as ET
 
 import pytest
+from tests.cli.refused import assert_refused
 from typer.testing import CliRunner
 
 from kgraft.cli import app
@@ -26,15 +27,6 @@ def run(tmp_path, monkeypatch):
     relations = [{"id": "works_for", "label": "works for"}]
     build_graph(TablesSource(FACTS, PEOPLE, relations), tmp_path / "company")
     return lambda *words: CliRunner().invoke(app, ["graph", *map(str, words)])
-
-
-def assert_refused(result, *words):
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.startswith("kgraft: ")
-    assert result.stderr.count("\n") == 1
-    for word in words:
-        assert word in result.stderr
 
 
 def test_add_a_fact(run):
