@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from benchmarks.harness import RESULTS, Benchmark, Goal, shared_data, turns
 from benchmarks.link.texts import open_graph
-from kgraft.errors import need
+from kgraft.errors import import_optional
 from kgraft.graph import Graph, export_graph
 from kgraft.storage import sha256
 
@@ -84,7 +84,7 @@ def same_rows(ours: pa.Table, theirs: pa.Table) -> bool:
 
 def measure(run: Benchmark, graph: Graph, parquet: Path, repeats: int = REPEATS) -> None:
     """Compare and time all queries, and record their figures."""
-    duckdb = need("duckdb", "bench").connect()
+    duckdb = import_optional("duckdb", "bench").connect()
     duckdb.execute(f"CREATE TABLE triples AS SELECT head, relation, tail FROM '{parquet}'")
     totals = [[0.0] * repeats for _ in range(3)]
     for name, patterns in QUERIES.items():

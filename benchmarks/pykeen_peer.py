@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.errors import need
+from kgraft.errors import import_optional
 
 RANK_BATCHES = (8, 16, 32)  # triples ranked at a time; 32 is its own choice on a CPU
 Vectors = tuple[Tensor, Tensor]
@@ -49,7 +49,7 @@ def pykeen(module: str) -> Any:  # noqa: ANN401
     os.environ.setdefault("PYSTOW_HOME", tempfile.gettempdir())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        need("pykeen", "bench")
+        import_optional("pykeen", "bench")
         found = import_module(f"pykeen.{module}")
     for name in ("pykeen", "torch_max_mem"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

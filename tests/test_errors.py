@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from kgraft import KgraftError
-from kgraft.errors import BadGraph, BadInput, MissingExtra, NotFound, need
+from kgraft.errors import BadGraph, BadInput, MissingExtra, NotFound, import_optional
 
 
 @pytest.mark.parametrize("kind", [BadInput, BadGraph, NotFound, MissingExtra])
@@ -41,13 +41,13 @@ def test_bad_input_names_place_reason_and_remedy(place, expected):
 
 
 def test_need_imports_what_is_there():
-    assert need("json", "rdf") is sys.modules["json"]
-    assert need("importlib.metadata", "rdf").__name__ == "importlib.metadata"
+    assert import_optional("json", "rdf") is sys.modules["json"]
+    assert import_optional("importlib.metadata", "rdf").__name__ == "importlib.metadata"
 
 
 def test_need_says_the_command_that_brings_what_is_missing():
     with pytest.raises(MissingExtra) as error:
-        need("no_such_module", "rdf")
+        import_optional("no_such_module", "rdf")
     assert str(error.value) == "no_such_module is not installed; run: pip install 'kgraft[rdf]'"
     assert isinstance(error.value.__cause__, ImportError)
 

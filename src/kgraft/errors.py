@@ -1,9 +1,11 @@
 """The errors kgraft raises on purpose, each one line that says what to do next.
 
 KgraftError
-├── BadInput       a file or value the user gave: where it is wrong, why, and the remedy
+├── BadInput       a file or value the user gave: where it is wrong, why, and the remedy;
+│                  also a ValueError
 ├── BadGraph       a graph folder that is damaged, unfinished or of a newer format
-├── NotFound       an entity, relation, graph or encoder that is not there; also a KeyError
+├── NotFound       an entity, relation, graph or encoder that is not there;
+│                  also a KeyError, which is a LookupError
 └── MissingExtra   an optional package is needed; the message holds the pip command
 """
 
@@ -17,7 +19,7 @@ class KgraftError(Exception):
     """Base of all errors that are meant for the user; its text is one line."""
 
 
-class BadInput(KgraftError):
+class BadInput(KgraftError, ValueError):
     """Something the user gave is wrong: `file:line: reason; remedy`."""
 
     def __init__(
@@ -42,10 +44,10 @@ class MissingExtra(KgraftError):
     """An optional dependency is missing."""
 
 
-def need(module: str, extra: str) -> ModuleType:
+def import_optional(module: str, extra: str) -> ModuleType:
     """Import an optional module, or say the pip command that brings it.
 
-    >>> need("json", "rdf").__name__
+    >>> import_optional("json", "rdf").__name__
     'json'
     """
     try:

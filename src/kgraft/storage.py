@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from kgraft.errors import BadInput
+from kgraft.json_text import read_json_file
 
+MODEL_MANIFEST = "kgraft.json"  # in each folder of a model
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what the system says of a full disk
 
 
@@ -24,6 +26,17 @@ class Kind:
 
     name: str
     marker: str
+
+    def is_at(self, folder: Path) -> bool:
+        """Tell whether a folder is of this kind; where its marker names a kind, that decides."""
+        if not (folder / self.marker).is_file():
+            return False
+        if self.marker != MODEL_MANIFEST:
+            return True
+        try:
+            return bool(read_json_file(folder / self.marker)["kind"] == self.name)
+        except (OSError, ValueError, LookupError, TypeError):
+            return True  # a damaged one may be replaced
 
 
 def cache_folder() -> Path:
@@ -155,8 +168,9 @@ def refuse_existing(target: Path, kind: Kind, *, overwrite: bool = False) -> Non
         return
     if not overwrite:
         raise BadInput(f"{target} exists already; name another folder or pass --overwrite")
-    if not (target / kind.marker).is_file():
-        raise BadInput(f"{target} is no {kind.name}, so it is not overwritten; name another folder")
+    if not kind.is_at(target):
+        reason = f"{target} is not a {kind.name}, so it is not overwritten"
+        raise BadInput(reason, remedy="name another folder")
 
 
 def _install(partial: Path, target: Path) -> None:

@@ -6,8 +6,13 @@ import pytest
 import torch
 
 from kgraft.errors import KgraftError
-from kgraft.training.checkpoint import copy_checkpoint, read_checkpoint, step_of, write_checkpoint
-from kgraft.training.position import Position
+from kgraft.training.checkpoint import (
+    Position,
+    copy_checkpoint,
+    read_checkpoint,
+    step_of,
+    write_checkpoint,
+)
 
 POSITION = Position(2, 1, 9, 0.1 + 0.2, {"loss": 1 / 3}, {"loss": 1}, 0.3, 8, 0.2, 1)
 

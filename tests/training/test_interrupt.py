@@ -1,4 +1,4 @@
-"""Ctrl-C is held back while a block runs."""
+"""Ctrl-C is deferred while a block runs."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from kgraft.training.interrupt import held_back
+from kgraft.training.interrupt import defer_interrupt
 
 
 def press():
@@ -14,7 +14,7 @@ def press():
 
 
 def block(*acts):
-    with held_back():
+    with defer_interrupt():
         for act in acts:
             act()
 

@@ -1,4 +1,4 @@
-"""Streams that belong to a place."""
+"""Streams that belong to a purpose, an epoch or a step."""
 
 import itertools
 
@@ -8,26 +8,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgraft.training import stream, torch_stream
-from kgraft.training.seeds import seeded, shuffled
+from kgraft.training.seeds import seeded, shuffled_batches
 
 WORD = st.integers(0, 2**32 - 1)
 
 
 @settings(deadline=None)
-@given(seed=st.integers(0, 2**64), place=st.lists(WORD, max_size=4))
-def test_a_place_has_one_stream(seed, place):
-    draws = stream(seed, *place).integers(2**63, size=5)
-    assert (draws == stream(seed, *place).integers(2**63, size=5)).all()
-    again = [torch.rand(5, generator=torch_stream(seed, *place)) for _ in range(2)]
+@given(seed=st.integers(0, 2**64), path=st.lists(WORD, max_size=4))
+def test_a_path_has_one_stream(seed, path):
+    draws = stream(seed, *path).integers(2**63, size=5)
+    assert (draws == stream(seed, *path).integers(2**63, size=5)).all()
+    again = [torch.rand(5, generator=torch_stream(seed, *path)) for _ in range(2)]
     assert torch.equal(*again)
 
 
-def test_places_have_streams_of_their_own():
-    places = [p for n in range(4) for p in itertools.product(range(6), repeat=n)]
-    numbers = {int(stream(0, *place).integers(2**63)) for place in places}
-    assert len(numbers) == len(places)
-    words = {int(torch_stream(0, *p).initial_seed() & 0xFFFFFFFF) for p in places}
-    assert len(words) == len(places)
+def test_paths_have_streams_of_their_own():
+    paths = [p for n in range(4) for p in itertools.product(range(6), repeat=n)]
+    numbers = {int(stream(0, *path).integers(2**63)) for path in paths}
+    assert len(numbers) == len(paths)
+    words = {int(torch_stream(0, *p).initial_seed() & 0xFFFFFFFF) for p in paths}
+    assert len(words) == len(paths)
 
 
 def test_steps_side_by_side_are_independent():
@@ -57,8 +57,8 @@ def test_what_is_drawn_under_a_seed_changes_nothing_after():
 
 @given(st.integers(1, 50), st.integers(1, 20), st.integers(0, 3))
 def test_shuffled_holds_each_number_once(count, size, epoch):
-    batches = shuffled(count, size, 7, epoch)
+    batches = shuffled_batches(count, size, 7, epoch)
     assert all(0 < len(batch) <= size for batch in batches)
     assert sorted(np.concatenate(batches)) == list(range(count))
-    again = shuffled(count, size, 7, epoch)
+    again = shuffled_batches(count, size, 7, epoch)
     assert [batch.tolist() for batch in batches] == [batch.tolist() for batch in again]

@@ -1,19 +1,43 @@
-"""A tiny trainee: a linear model with dropout and Adam, whose figure goes up and down."""
+"""A tiny task: a linear model with dropout and Adam, whose figure goes up and down."""
 
 import json
+from dataclasses import dataclass
 
 import torch
 
-from kgraft.training import Processes, stream, torch_stream
+from kgraft.settings import setting
+from kgraft.storage import MODEL_MANIFEST, Kind
+from kgraft.tensors import write_tensors
+from kgraft.training import (
+    Processes,
+    Purpose,
+    TrainingSettings,
+    TrainingTask,
+    stream,
+    torch_stream,
+)
 
 EXAMPLES, INPUTS, BATCH = 20, 6, 6
 STEPS = 4  # an epoch: batches of 6, 6, 6 and 2
 
 
-class Tiny:
+@dataclass(frozen=True)
+class TinySettings(TrainingSettings):
+    """Settings with one of their own."""
+
+    epochs: int = 5
+    seed: int = 3
+    size: int = setting(6, "Numbers in the weight.")
+
+
+class Tiny(TrainingTask):
     """Learns y = Xw; every process takes its share of each batch."""
 
-    def __init__(self, *, valid=True, processes=None):
+    kind = Kind("tiny model", MODEL_MANIFEST)
+    watch = "mrr"
+
+    def __init__(self, *, valid=True, processes=None, data="v1"):
+        self.data = data
         self.valid, self.processes = valid, processes or Processes()
         draw = torch_stream(11)
         self.x = torch.randn(EXAMPLES, INPUTS, generator=draw)
@@ -30,16 +54,18 @@ class Tiny:
             "adam.updates": self.updates,
         }
 
-    def load(self, state):
+    def load_state(self, state):
         for name, tensor in self.state().items():
             tensor.copy_(state[name])
 
     def batches(self, epoch):
-        order = stream(3, 0, epoch).permutation(EXAMPLES)
+        order = stream(3, Purpose.ORDER, epoch).permutation(EXAMPLES)
         return [order[i : i + BATCH] for i in range(0, EXAMPLES, BATCH)]
 
-    def step(self, batch, place):
-        keep = (torch.rand(len(batch), INPUTS, generator=torch_stream(3, 1, place)) > 0.2) / 0.8
+    def step(self, batch, step):
+        keep = (
+            torch.rand(len(batch), INPUTS, generator=torch_stream(3, Purpose.STEP, step)) > 0.2
+        ) / 0.8
         mine = slice(self.processes.index, None, self.processes.count)
         x = self.x[batch][mine] * keep[mine]
         error = x @ self.weight - self.y[batch][mine]
@@ -54,6 +80,13 @@ class Tiny:
 
     def validate(self):
         return {"mrr": float(torch.cos(7 * self.weight.sum()))} if self.valid else {}
+
+    def identity(self):
+        return {"data": self.data}
+
+    def save(self, folder):
+        write_tensors(folder / "weight.safetensors", {"weight": self.weight})
+        (folder / MODEL_MANIFEST).write_text('{"kind": "tiny model"}')
 
 
 def bits(state):

@@ -5,24 +5,24 @@ from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
-from tests.training.tiny import Tiny
+from tests.training.tiny import Tiny, TinySettings
 
-from kgraft.training import Processes, Schedule, train
+from kgraft.training import Processes, fit
 
 EPOCHS = 4
 
 
 def run(folder, processes):
-    """Train, leaving off after two epochs and going on with a fresh trainee."""
-    schedule = Schedule(EPOCHS, patience=3)
-    trainee = Tiny(processes=processes)
-    begun = train(trainee, folder, schedule, identity={}, processes=processes)
-    next(begun), next(begun)
-    begun.close()
-    trainee = Tiny(processes=processes)
-    epochs = list(train(trainee, folder, schedule, identity={}, processes=processes))
+    """Train, stopping after two epochs and resuming with a fresh task."""
+    settings = TinySettings(epochs=EPOCHS, patience=3)
+    task = Tiny(processes=processes)
+    training = fit(task, folder / "out", settings, processes=processes)
+    next(training), next(training)
+    training.close()
+    task = Tiny(processes=processes)
+    epochs = list(fit(task, folder / "out", settings, processes=processes))
     assert [epoch.number for epoch in epochs] == [3, 4]
-    return trainee.state()
+    return task.state()
 
 
 def collective(processes):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgraft.errors import need
+from kgraft.errors import import_optional
 from kgraft.graph.columns import list_rows, run_starts, take_rows
 from kgraft.graph.graph import Graph
 
@@ -26,10 +26,10 @@ def place_vectors(vectors: np.ndarray, *, seed: int = 0) -> np.ndarray:
     start = _principal(unit, seed)
     if len(unit) < _FEW:
         return _turned(start)
-    tsne = need("sklearn.manifold", "plot").TSNE(
+    tsne = import_optional("sklearn.manifold", "plot").TSNE(
         perplexity=min(PERPLEXITY, (len(unit) - 1) / 3), init=start * 1e-4, random_state=seed
     )
-    with need("threadpoolctl", "plot").threadpool_limits(1):  # threads wait for one another, mostly
+    with import_optional("threadpoolctl", "plot").threadpool_limits(1):  # threads wait for one another, mostly
         return _turned(tsne.fit_transform(unit))
 
 

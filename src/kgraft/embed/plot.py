@@ -12,7 +12,7 @@ import numpy as np
 from torch import Tensor
 
 from kgraft.embed.map import Groups, group_entities, place_vectors
-from kgraft.errors import BadInput, need
+from kgraft.errors import BadInput, import_optional
 from kgraft.graph.columns import run_starts, take_rows
 from kgraft.graph.graph import Graph
 from kgraft.progress import Progress, Silent
@@ -58,8 +58,8 @@ def plot_vectors(
     is room.
     """
     suffix = _checked(target, entities, vectors)
-    need("matplotlib", "plot")
-    need("sklearn", "plot")
+    import_optional("matplotlib", "plot")
+    import_optional("sklearn", "plot")
     progress = progress or Silent()
     progress.start("placing entities", len(entities))
     places = place_vectors(vectors.detach().float().cpu().numpy(), seed=seed)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from kgraft.errors import BadInput, need
+from kgraft.errors import BadInput, import_optional
 from kgraft.graph.readers.iris import OURS, RDF, RDFS, SKOS, id_of
 from kgraft.progress import Progress, Silent
 
@@ -41,7 +41,7 @@ def query_sparql(
     IRIs of entities, relations and types come back as their ids. The prefixes rdf, rdfs, skos,
     entity, relation and type are known. Nothing is fetched: a query with SERVICE is refused.
     """
-    oxigraph = need("pyoxigraph", "rdf")
+    oxigraph = import_optional("pyoxigraph", "rdf")
     if _asks_elsewhere(query):
         remedy = "query one graph, or merge two with: kgraft graph merge"
         raise BadInput("the query asks another server (SERVICE)", remedy=remedy)

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
-from kgraft.errors import need
+from kgraft.errors import import_optional
 from kgraft.graph import Graph
 from kgraft.link.linker import TEXTS_AT_ONCE, Link, Linker
 
@@ -52,8 +52,8 @@ class LinkerComponent:
 
 def register() -> None:
     """Make the component known to spaCy; this module does so when it is imported."""
-    language = need("spacy.language", "spacy").Language
-    tokens = need("spacy.tokens", "spacy")
+    language = import_optional("spacy.language", "spacy").Language
+    tokens = import_optional("spacy.tokens", "spacy")
     if not tokens.Doc.has_extension("kgraft_links"):
         tokens.Doc.set_extension("kgraft_links", default=[])
     settings = {"graph": "world", "model": None, "threshold": None}

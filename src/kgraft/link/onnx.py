@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from kgraft.errors import BadInput, MissingExtra, need
+from kgraft.errors import BadInput, MissingExtra, import_optional
 from kgraft.json_text import read_json_file
 from kgraft.link.model import EncoderOutput, LinkModel
 from kgraft.storage import new_file, sha256
@@ -34,7 +34,7 @@ class OnnxReader:
     """Reads windows with an exported model."""
 
     def __init__(self, file: Path, longest: int) -> None:
-        runtime = need("onnxruntime", EXTRA)
+        runtime = import_optional("onnxruntime", EXTRA)
         options = runtime.SessionOptions()
         options.intra_op_num_threads = torch.get_num_threads()
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -53,8 +53,8 @@ class OnnxReader:
 
 def export_model(model: LinkModel, folder: Path) -> Path:
     """Write a merged model as int8 ONNX into a folder, and return the file."""
-    need("onnxscript", EXTRA)
-    quantization = need("onnxruntime.quantization", EXTRA)
+    import_optional("onnxscript", EXTRA)
+    quantization = import_optional("onnxruntime.quantization", EXTRA)
     with TemporaryDirectory() as room, _quiet():
         plain = Path(room) / "model.onnx"
         _export(model, plain)

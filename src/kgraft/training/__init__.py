@@ -1,21 +1,5 @@
-"""The one training loop: seeds, checkpoints, resuming, logs, several processes."""
+"""The one training loop and the one way to save: `fit`, `TrainingTask` and `Pretrained`."""
 
-from __future__ import annotations
+import lazy_loader
 
-from kgraft.training.divergence import Diverged
-from kgraft.training.loop import Epoch, Schedule, train, train_in_passing
-from kgraft.training.processes import Processes
-from kgraft.training.seeds import stream, torch_stream
-from kgraft.training.trainee import Trainee
-
-__all__ = [
-    "Diverged",
-    "Epoch",
-    "Processes",
-    "Schedule",
-    "Trainee",
-    "stream",
-    "torch_stream",
-    "train",
-    "train_in_passing",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -10,24 +10,24 @@ from types import FrameType
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
-    """Hold Ctrl-C back until the block ends; a second one is not held back.
+def defer_interrupt() -> Iterator[None]:
+    """Defer Ctrl-C until the block ends; a second one interrupts at once.
 
     Nothing changes outside the main thread, or where somebody handles the signal already.
     """
-    ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
     pressed = False
 
-    def note(number: int, frame: FrameType | None) -> None:
+    def remember(number: int, frame: FrameType | None) -> None:
         nonlocal pressed
         if pressed:
             signal.default_int_handler(number, frame)
         pressed = True
 
-    signal.signal(signal.SIGINT, note)
+    signal.signal(signal.SIGINT, remember)
     try:
         yield
     finally:

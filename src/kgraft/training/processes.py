@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 import torch
 import torch.distributed as dist
 
-from kgraft.errors import need
+from kgraft.errors import import_optional
 
 Plain = TypeVar("Plain")
 CPU = torch.device("cpu")
@@ -34,7 +34,7 @@ class Processes:
         """Return the process this is; more than one only where WORLD_SIZE says so."""
         if int(os.environ.get("WORLD_SIZE") or 1) <= 1:
             return cls()
-        accelerate = need("accelerate", "accelerate")
+        accelerate = import_optional("accelerate", "accelerate")
         state = accelerate.PartialState(cpu=not torch.cuda.is_available())
         atexit.register(_part)
         return cls(state.process_index, state.num_processes, state.device)

@@ -36,7 +36,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from kgraft.errors import BadInput, need
+from kgraft.errors import BadInput, import_optional
 from kgraft.graph.batches import ROWS, Batch, Refusals
 from kgraft.graph.readers.column_names import RELATED
 from kgraft.graph.readers.excel import cell_text
@@ -156,7 +156,7 @@ def _quoted(table: str) -> str:
 
 def _connect(database: Path) -> Any:  # noqa: ANN401
     if database.suffix.lower() in DUCKDB:
-        return need("duckdb", "duckdb").connect(str(database), read_only=True)
+        return import_optional("duckdb", "duckdb").connect(str(database), read_only=True)
     connection = sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)
     connection.execute("PRAGMA query_only = ON")
     return connection

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kgraft.errors import BadInput, need
+from kgraft.errors import BadInput, import_optional
 from kgraft.graph.batches import ROWS, Batch, Refusals
 from kgraft.graph.readers.column_names import edge_columns
 from kgraft.graph.readers.delimited import Cells, RowFile, cells_of
@@ -36,7 +36,7 @@ class ExcelSource(GraphFile):
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         """Yield the rows of the sheets, those of triples last."""
-        openpyxl = need("openpyxl", "excel")
+        openpyxl = import_optional("openpyxl", "excel")
         _check_size(self.path)
         progress.start(f"reading {self.path.name}", None)
         with _broken(self.path), warnings.catch_warnings():

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 from urllib.parse import quote
 
-from kgraft.errors import BadInput, need
+from kgraft.errors import BadInput, import_optional
 from kgraft.graph.batches import ROWS, Batch, Refusals
 from kgraft.graph.readers.entities import refuse_expanding
 from kgraft.graph.readers.iris import FORMAT, GRAPH, HEADER, RDF
@@ -72,7 +72,7 @@ class RdfSource:
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         """Yield triples and attributes block by block."""
-        need("pyoxigraph", "rdf")
+        import_optional("pyoxigraph", "rdf")
         from kgraft.graph.readers.statements import Statements
 
         syntax = syntax_of(self.path)

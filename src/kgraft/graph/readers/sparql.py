@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Literal
 
-from kgraft.errors import BadInput, need
+from kgraft.errors import BadInput, import_optional
 from kgraft.graph.batches import Batch, Refusals
 from kgraft.progress import Progress
 
@@ -65,7 +65,7 @@ class SparqlSource:
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         """Yield the triples and texts of the answer."""
-        need("pyoxigraph", "rdf")
+        import_optional("pyoxigraph", "rdf")
         from kgraft.graph.readers.rdf import RdfSource
 
         with TemporaryDirectory() as folder:

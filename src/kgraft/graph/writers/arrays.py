@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgraft.errors import need
+from kgraft.errors import import_optional
 from kgraft.graph.graph import Graph
 from kgraft.graph.writers.tsv import escaped, triple_ids, triple_parts, write_lines
 from kgraft.progress import Progress
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def to_networkx(graph: Graph) -> nx.MultiDiGraph:
     """Return a MultiDiGraph: nodes by id with their texts, edges with the relation's id as key."""
-    made = need("networkx", "networkx").MultiDiGraph(name=graph.manifest.name)
+    made = import_optional("networkx", "networkx").MultiDiGraph(name=graph.manifest.name)
     columns = ["id", "label", "description", "aliases", "types"]
     for row in graph.entities.select(columns).to_pylist():
         made.add_node(row.pop("id"), **row)
