@@ -80,8 +80,8 @@ def _option(settings: type[Settings], name: str, show_defaults: bool) -> inspect
         limits = {"min": kind(spec.limits[0]), "max": kind(spec.limits[1])}
     option = typer.Option(
         declaration,
-        help=_help(spec),
-        show_default=_shown_default(settings, name) if show_defaults else False,
+        help=_help(spec, _default(settings, name) if show_defaults else None),
+        show_default=False,
         callback=_finite if kind is float else None,
         rich_help_panel="Settings",
         **limits,
@@ -92,19 +92,20 @@ def _option(settings: type[Settings], name: str, show_defaults: bool) -> inspect
     )
 
 
-def _help(spec: Setting) -> str:
-    """Return the help of an option with its choices."""
-    if not spec.choices:
-        return spec.help
-    return f"{spec.help.rstrip('.')}: {', '.join(spec.choices)}."
+def _help(spec: Setting, default: object) -> str:
+    """Return the help of an option with its choices and its default."""
+    text = spec.help
+    if spec.choices:
+        text = f"{text.rstrip('.')}: {', '.join(spec.choices)}."
+    if default is None:
+        return text
+    shown = f"{default:g}" if isinstance(default, float) else str(default).lower()
+    return f"{text} (default: {shown})"
 
 
-def _shown_default(settings: type[Settings], name: str) -> str | bool:
-    """Return the default of a setting as the help shows it, False where there is none."""
+def _default(settings: type[Settings], name: str) -> object:
     default = next(field.default for field in fields(settings) if field.name == name)
-    if default is None or default is MISSING:
-        return False
-    return f"{default:g}" if isinstance(default, float) else str(default).lower()
+    return None if default is MISSING else default
 
 
 def _finite(number: float | None) -> float | None:
