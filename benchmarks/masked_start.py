@@ -15,10 +15,10 @@ from benchmarks.harness import WORK
 from benchmarks.linked_wikipedia import read_articles, vital_texts
 from kgraft.graph import Graph
 from kgraft.storage import Kind, new_folder
+from kgraft.tensors import write_tensors
 from kgraft.text import Encoder
 from kgraft.text.masked import HEAD, MaskedHead
 from kgraft.text.masked_training import MaskedSettings, train_masked
-from kgraft.vectors.tensors import write_tensors
 
 FOLDER = WORK / "masked-start"
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}

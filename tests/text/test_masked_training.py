@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import torch
 
+from kgraft.tensors import write_tensors
 from kgraft.text import Encoder
 from kgraft.text.masked import HEAD, MaskedHead
 from kgraft.text.masked_training import MaskedSettings, train_masked
-from kgraft.vectors.tensors import write_tensors
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the log", "a cat and a dog"] * 8
 SETTINGS = MaskedSettings(epochs=3, head_rate=5e-3, batch_tokens=64)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from torch.nn.functional import normalize
 
 from kgraft.errors import BadInput
+from kgraft.tensors import map_tensors, write_tensors
 from kgraft.vectors import index as module
 from kgraft.vectors.index import EntityIndex
-from kgraft.vectors.tensors import map_tensors, write_tensors
 
 
 def built(vectors, part=700):

@@ -22,9 +22,9 @@ from kgraft.errors import BadInput, NotFound
 from kgraft.graft.kinds import KINDS
 from kgraft.json_text import read_json_file, to_json
 from kgraft.storage import Kind, new_file
+from kgraft.tensors import UNREADABLE, write_tensors
 from kgraft.text.adapters import adapt, adapter_rank, adapter_state, load_adapters
 from kgraft.training.adam import under
-from kgraft.vectors.tensors import UNREADABLE, write_tensors
 
 FORMAT = 1
 CONFIG, WEIGHTS = "config.json", "graft.safetensors"
@@ -82,8 +82,7 @@ def save_grafts(
     state = {f"grafts.{n}": t for n, t in grafts.state_dict().items()}
     state |= {f"host.{n}": t for n, t in _changed(host, rank).items()}
     folder.mkdir(parents=True, exist_ok=True)
-    with new_file(folder / WEIGHTS) as partial:
-        write_tensors(partial, state)
+    write_tensors(folder / WEIGHTS, state)
     with new_file(folder / CONFIG) as partial:
         partial.write_text(to_json(asdict(config), indent=2) + "\n", encoding="utf-8")
 

@@ -23,13 +23,13 @@ from kgraft.graph.annotated import Annotated
 from kgraft.graph.names import Named
 from kgraft.progress import Progress
 from kgraft.storage import new_folder, refuse_existing
+from kgraft.tensors import write_tensors
 from kgraft.text.adapters import adapt
 from kgraft.text.masked import HEAD, MaskedHead
 from kgraft.text.masked_training import MaskedSettings, train_masked
 from kgraft.training import Epoch, Schedule, train
 from kgraft.training.folder import RunFolder, run_folder
 from kgraft.training.seeds import seeded
-from kgraft.vectors.tensors import write_tensors
 
 LONG = 5  # characters of a name that is hardly a word by chance
 

@@ -15,8 +15,8 @@ from kgraft.joint.model import JointModel
 from kgraft.joint.settings import config_of
 from kgraft.json_text import read_json_file, to_json
 from kgraft.storage import Kind, new_file
+from kgraft.tensors import load_tensors, write_tensors
 from kgraft.text import Encoder
-from kgraft.vectors.tensors import load_tensors, write_tensors
 
 FORMAT = 1
 CONFIG, WEIGHTS, HEADS, ENCODER = "joint.json", "joint.safetensors", "heads.safetensors", "encoder"

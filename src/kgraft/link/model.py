@@ -28,10 +28,10 @@ from kgraft.link.features import FEATURES
 from kgraft.link.head import LinkHead
 from kgraft.link.learned_names import LearnedName, read_names, write_names
 from kgraft.storage import new_file
+from kgraft.tensors import UNREADABLE, write_tensors
 from kgraft.text import Encoder
 from kgraft.text.adapters import adapt, adapter_state, load_adapters
 from kgraft.training.adam import under
-from kgraft.vectors.tensors import UNREADABLE, write_tensors
 
 WEIGHTS, CONFIG, NAMES = "model.safetensors", "config.json", "names.jsonl"
 KIND = "kgraft_link"
@@ -168,8 +168,7 @@ class LinkModel(nn.Module):
         """Write the heads and the changes to the encoder; the encoder itself is named only."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
-        with new_file(path / WEIGHTS) as partial:
-            write_tensors(partial, self.small_state())
+        write_tensors(path / WEIGHTS, self.small_state())
         with new_file(path / CONFIG) as partial:
             config = {"model_type": KIND, **asdict(self.config)}
             partial.write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")

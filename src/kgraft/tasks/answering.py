@@ -23,9 +23,9 @@ from kgraft.storage import new_file, new_folder, refuse_existing
 from kgraft.tasks.graph_answers import Answerer, QuestionSettings
 from kgraft.tasks.graph_questions import Questions
 from kgraft.tasks.joint_tasks import FineTuning, questions_to_learn
+from kgraft.tensors import load_tensors, write_tensors
 from kgraft.training import Epoch, train
 from kgraft.training.folder import RunFolder, run_folder
-from kgraft.vectors.tensors import load_tensors, write_tensors
 
 SETTINGS, WALKER = "questions.json", "walker.safetensors"
 

@@ -16,7 +16,7 @@ from kgraft.graph.columns import arrow_strings, flat
 from kgraft.graph.folder import write_table
 from kgraft.json_text import read_json_file, to_json
 from kgraft.storage import Kind, changed_file, check_kinds, describe_file, flush
-from kgraft.vectors.tensors import UNREADABLE, map_tensors, write_tensors
+from kgraft.tensors import UNREADABLE, map_tensors, write_tensors
 
 FORMAT = 1
 MARKER = "vectors.json"

@@ -20,8 +20,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from kgraft.errors import BadInput
-from kgraft.storage import new_file
-from kgraft.vectors.tensors import UNREADABLE, map_tensors, write_tensors
+from kgraft.tensors import UNREADABLE, map_tensors, write_tensors
 
 EXACT = 10_000  # entities up to which all are compared
 RERANKED = 32  # entities that the sketch names for each one that is asked for
@@ -65,8 +64,7 @@ class EntityIndex:
 
     def save(self, file: Path) -> None:
         """Write the index as it was built, without what was added or removed since."""
-        with new_file(file) as partial:
-            write_tensors(partial, self._stored.tensors())
+        write_tensors(file, self._stored.tensors())
 
     def __len__(self) -> int:
         return len(self._stored)
