@@ -32,7 +32,7 @@ def calibrate(embedding: Embedding, data: TrainingData) -> dict[str, Any] | None
         model = fit_logistic(features[half == side], labels[half == side])
         judged[half != side] = model.probability(features[half != side])
     error = calibration_error(judged, labels)
-    return {**fit_logistic(features, labels).as_dict(), "error": error}
+    return {**fit_logistic(features, labels).to_dict(), "error": error}
 
 
 def probabilities(
