@@ -18,10 +18,10 @@ from benchmarks.pykeen_peer import Options, peak_megabytes
 from kgraft.embed.data import TrainingData, training_data
 from kgraft.embed.embedding import Embedding
 from kgraft.embed.evaluate import rank_queries
-from kgraft.embed.queries import Queries
 from kgraft.embed.settings import Settings
 from kgraft.embed.trainee import EmbedTrainee
 from kgraft.graph import Graph, TripleArrays
+from kgraft.measure import Queries
 from kgraft.training import Processes, Schedule, stream, train
 
 SHARED = Options()

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tests.embed.tiny import mean_ends
 
 from kgraft.embed.corruption import ask_both_ends, ask_one_end, draw_negatives, head_shares
-from kgraft.embed.queries import Queries
 from kgraft.graph import TripleArrays
+from kgraft.measure import Queries
 
 RELATIONS = 3
 thorough = settings(max_examples=60, deadline=None)

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgraft.embed.queries import Queries
 from kgraft.graph import TripleArrays
+from kgraft.measure import Queries, QueryBatch
 
 ENTITIES, RELATIONS = 5, 3
 triples = st.lists(
@@ -59,7 +59,7 @@ def test_answers_by_number(rows, random):
 def test_answers_by_content(rows):
     queries, expected = Queries.of(arrays(rows), RELATIONS), naive(rows)
     asked = [(e, r) for e in range(ENTITIES) for r in range(2 * RELATIONS)]
-    row, answer = queries.known(*np.array(asked).T)
+    row, answer = queries.known(QueryBatch(*np.array(asked).T))
     found = list(zip(row.tolist(), answer.tolist(), strict=True))
     assert found == [(i, a) for i, q in enumerate(asked) for a in sorted(expected.get(q, ()))]
 
@@ -71,4 +71,4 @@ def test_numbers_beyond_32_bits_do_not_overflow():
     queries = Queries.of(TripleArrays(one, zero + 999, zero, zero.astype(np.int8)), 1000)
     assert queries.entity.tolist() == [0, many]
     assert queries.relation.tolist() == [1999, 999]
-    assert queries.known(np.array([many], np.int32), np.array([999], np.int32))[1].tolist() == [0]
+    assert queries.known(QueryBatch(*np.array([[many], [999]], np.int32)))[1].tolist() == [0]

@@ -17,7 +17,7 @@ from kgraft.embed.settings import Settings
 from kgraft.embed.trainee import EmbedTrainee
 from kgraft.errors import BadInput, KgraftError
 from kgraft.graph import Graph
-from kgraft.measure.ranking import PROTOCOL
+from kgraft.measure import PROTOCOL
 from kgraft.progress import Progress
 from kgraft.storage import new_folder, refuse_existing
 from kgraft.training import Epoch, Processes, Schedule, train

@@ -1,4 +1,4 @@
-"""Triples as queries: (entity, turned relation) with all the answers it has."""
+"""Triples as queries: an entity and a relation, with all the answers they have."""
 
 from __future__ import annotations
 
@@ -7,19 +7,32 @@ from functools import cached_property
 
 import numpy as np
 
-from kgraft.graph.adjacency import TripleArrays, expand
+from kgraft.graph import TripleArrays
+from kgraft.graph.adjacency import expand
 from kgraft.graph.columns import run_starts
+
+
+@dataclass(frozen=True)
+class QueryBatch:
+    """Queries whose answers are to be scored: each an entity and a relation, maybe an inverse."""
+
+    entity: np.ndarray  # (B,)
+    relation: np.ndarray  # (B,)
+
+    def __len__(self) -> int:
+        return len(self.entity)
 
 
 @dataclass(frozen=True)
 class Queries:
     """Distinct queries, sorted, each with its answers.
 
-    A triple (h, r, t) answers two: what are tails of h by r, and (relation R + r) what are heads.
+    A triple (h, r, t) answers two queries: (h, r) asks for tails; (t, R + r) asks for heads, R + r
+    being the inverse of r.
     """
 
     entity: np.ndarray  # (Q,)
-    relation: np.ndarray  # (Q,) turned: 0…2R−1
+    relation: np.ndarray  # (Q,) 0…R−1, R…2R−1 for inverse relations
     bounds: np.ndarray  # (Q + 1,) where each query's answers begin
     answer: np.ndarray  # (A,)
     relations: int  # R
@@ -27,15 +40,13 @@ class Queries:
     @classmethod
     def of(cls, triples: TripleArrays, relations: int) -> Queries:
         """Gather the queries of triples in both directions."""
-        entity = np.concatenate([triples.head, triples.tail]).astype(np.int64)
-        relation = np.concatenate([triples.relation, triples.relation + relations]).astype(np.int64)
-        answer = np.concatenate([triples.tail, triples.head]).astype(np.int64)
+        entity, relation, answer = triples.with_inverses(relations)
         order = np.lexsort((answer, relation, entity))
         entity, relation, answer = entity[order], relation[order], answer[order]
         key = entity * (2 * relations) + relation
-        fresh = np.ones(len(key), bool)  # a triple may stand in two splits
-        fresh[1:] = (key[1:] != key[:-1]) | (answer[1:] != answer[:-1])
-        key, answer = key[fresh], answer[fresh]
+        distinct = np.ones(len(key), bool)  # a triple may stand in two splits
+        distinct[1:] = (key[1:] != key[:-1]) | (answer[1:] != answer[:-1])
+        key, answer = key[distinct], answer[distinct]
         starts = np.flatnonzero(run_starts(key))
         return cls(
             key[starts] // (2 * relations),
@@ -53,22 +64,26 @@ class Queries:
         return self.entity * (2 * self.relations) + self.relation
 
     def mean_answers(self) -> np.ndarray:
-        """Return how many answers a query of each turned relation has on average, (2R,)."""
+        """Return how many answers a query of each relation has on average, (2R,)."""
         size = 2 * self.relations
         asked = np.bincount(self.relation, minlength=size)
         answers = np.bincount(self.relation, weights=np.diff(self.bounds), minlength=size)
         return answers / np.maximum(asked, 1)
 
-    def answers(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the answers of queries by number: (row within `numbers`, answer), flat."""
-        row, place = expand(self.bounds[numbers], self.bounds[numbers + 1])
-        return row, self.answer[place]
+    def answers(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the answers of queries by index: (row within `indices`, answer), flat."""
+        row, position = expand(self.bounds[indices], self.bounds[indices + 1])
+        return row, self.answer[position]
 
-    def known(self, entity: np.ndarray, relation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the answers of queries by content: (row, answer), flat; none where unknown."""
-        key = entity.astype(np.int64) * (2 * self.relations) + relation
-        place = np.searchsorted(self._keys, key)
-        found = np.flatnonzero(place < len(self))
-        found = found[self._keys[place[found]] == key[found]]
-        row, answer = self.answers(place[found])
-        return found[row], answer
+    def batch(self, indices: np.ndarray) -> QueryBatch:
+        """Return some queries, without their answers."""
+        return QueryBatch(self.entity[indices], self.relation[indices])
+
+    def known(self, batch: QueryBatch) -> tuple[np.ndarray, np.ndarray]:
+        """Return the answers of any queries: (row of the batch, answer), flat."""
+        key = batch.entity.astype(np.int64) * (2 * self.relations) + batch.relation
+        index = np.searchsorted(self._keys, key)
+        row = np.flatnonzero(index < len(self))
+        row = row[self._keys[index[row]] == key[row]]
+        row_within, answer = self.answers(index[row])
+        return row[row_within], answer
