@@ -19,9 +19,10 @@ from functools import cached_property
 
 import numpy as np
 
+from kgraft.corpus import bare_phrase
 from kgraft.graft.alike import Alike
 from kgraft.graft.knowledge import GraphKnowledge
-from kgraft.graft.wordings import Wordings, bare
+from kgraft.graft.wordings import Wordings
 from kgraft.graph import Graph
 from kgraft.graph.adjacency import expand, rank_within
 from kgraft.graph.names import Named
@@ -103,7 +104,7 @@ class ExpectingKnowledge(GraphKnowledge):
         for number, first, last, place in zip(*(c.tolist() for c in columns), strict=True):
             whole, begin, stop = texts[number], max(place - AROUND, 0), place + AROUND
             rest = whole[begin : max(first, begin)] + " " + whole[min(last, stop) : stop]
-            said.append(bare(rest.replace(self.hidden, " ")))
+            said.append(bare_phrase(rest.replace(self.hidden, " ")))
         return np.array(said, object)
 
     @cached_property

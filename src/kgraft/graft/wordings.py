@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kgraft.corpus import OBJECT, SUBJECT, relation_templates
+from kgraft.corpus import relation_phrases
 from kgraft.graph import Graph
 from kgraft.text import Encoder
 
@@ -36,23 +36,6 @@ class Wordings:
     @cached_property
     def _vectors(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the wordings of each relation begin, (R,), and the vectors of all, (W, D)."""
-        said = _said(self.graph)
-        bounds = np.cumsum([0, *map(len, said)])[:-1]
-        return bounds, self._encoder.encode([words for several in said for words in several])
-
-
-def _said(graph: Graph) -> list[list[str]]:
-    """Return the wordings of each relation, each once."""
-    columns = [n for n in ("id", "label", "aliases") if n in graph.relations.column_names]
-    rows = graph.relations.select(columns).to_pylist()
-    said = []
-    for row, template in zip(rows, relation_templates(graph), strict=True):
-        words = template.replace(SUBJECT, " ").replace(OBJECT, " ")
-        plain = bare(words), row["label"] or row["id"], *(row.get("aliases") or ())
-        said.append(list(dict.fromkeys(words for words in plain if words)))
-    return said
-
-
-def bare(text: str) -> str:
-    """Return a text without spaces that say nothing, and without its full stop."""
-    return " ".join(text.split()).rstrip(" .")
+        phrases = relation_phrases(self.graph)
+        bounds = np.cumsum([0, *map(len, phrases)])[:-1]
+        return bounds, self._encoder.encode([phrase for own in phrases for phrase in own])

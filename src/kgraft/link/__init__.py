@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from kgraft.link.adapt import Adaptation, adapt_linker, read_adaptation
     from kgraft.link.calibrate import calibrate_threshold
     from kgraft.link.exporting import export_linker
-    from kgraft.link.files import link_file, read_texts
+    from kgraft.link.files import link_file, read_or_link
     from kgraft.link.linker import Link, Linker, ScoredCandidate
     from kgraft.link.linking import LinkOptions
     from kgraft.link.model import LinkConfig, LinkModel
     from kgraft.link.reporting import Report, report
-    from kgraft.link.sentences import graph_texts
     from kgraft.link.settings import LinkSettings
     from kgraft.link.train import train_linker
     from kgraft.link.training_texts import TrainingTexts
@@ -37,10 +36,9 @@ _HOMES = {
     "adapt_linker": "kgraft.link.adapt",
     "calibrate_threshold": "kgraft.link.calibrate",
     "export_linker": "kgraft.link.exporting",
-    "graph_texts": "kgraft.link.sentences",
     "link_file": "kgraft.link.files",
     "read_adaptation": "kgraft.link.adapt",
-    "read_texts": "kgraft.link.files",
+    "read_or_link": "kgraft.link.files",
     "report": "kgraft.link.reporting",
     "train_linker": "kgraft.link.train",
 }
@@ -58,10 +56,9 @@ __all__ = [
     "adapt_linker",
     "calibrate_threshold",
     "export_linker",
-    "graph_texts",
     "link_file",
     "read_adaptation",
-    "read_texts",
+    "read_or_link",
     "report",
     "train_linker",
 ]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from kgraft.cli.own_texts import own_texts
 
 if TYPE_CHECKING:
     from kgraft.corpus import AnnotatedTexts
@@ -43,20 +40,14 @@ def prepare(
     With `counted`, the graph's counts of senses are of these texts. With `found`, the words whose
     senses are marked are looked up as in any text, not by their marked lemma and part of speech.
     """
+    from kgraft.corpus import has_field
     from kgraft.graft import ExpectingKnowledge, WordNetKnowledge
 
     if isinstance(knowledge, ExpectingKnowledge) and path is None:
         return _clozes(grafted, layer, knowledge.graph, seed)
-    if isinstance(knowledge, WordNetKnowledge) and (path is None or _tells_senses(path)):
+    if isinstance(knowledge, WordNetKnowledge) and (path is None or has_field(path, "lemma")):
         return _senses(grafted, layer, knowledge, path, seed, counted=counted, found=found)
     return _annotated(grafted, layer, knowledge, path, seed)
-
-
-def _tells_senses(path: Path) -> bool:
-    """Tell whether the marks of a file have lemmas, as those of word senses do."""
-    from kgraft.corpus import read_json_lines
-
-    return any('"lemma"' in line for _, line in itertools.islice(read_json_lines(path), 20))
 
 
 def _senses(
@@ -117,12 +108,12 @@ def _clozes(grafted: GraftedEncoder, layer: int, graph: Graph, seed: int) -> Pre
 def _annotated(
     grafted: GraftedEncoder, layer: int, knowledge: GraphKnowledge, path: Path | None, seed: int
 ) -> Prepared:
-    from kgraft.corpus import read_annotated, read_document_names
+    from kgraft.corpus import read_annotated, read_document_names, verbalise_graph
     from kgraft.graft import notice
     from kgraft.graft.next_sentence import split_pairs
 
     graph = knowledge.graph
-    whole = read_annotated(path, graph) if path else own_texts(graph, seed)
+    whole = read_annotated(path, graph) if path else verbalise_graph(graph, seed=seed)
     documents = read_document_names(path) if path else None
     parts: tuple[AnnotatedTexts, AnnotatedTexts] | tuple[Pairs, Pairs] = (
         split_pairs(whole, documents, seed=seed) if documents else whole.hold_out(seed=seed)
