@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgraft.errors import BadInput, NotFound
-from kgraft.storage import Kind, refuse_existing
+from kgraft.storage import MODEL_MANIFEST, Kind, refuse_existing
 
 if TYPE_CHECKING:
     from kgraft.graph import Graph
@@ -63,7 +63,7 @@ def need_data(path: Path | None, *names: str) -> None:
 
 def need_link_model(folder: str | Path | None) -> None:
     """Refuse a link model that is not there."""
-    _need(folder, "config.json", "link model", "kgraft link train")
+    _need(folder, MODEL_MANIFEST, "link model", "kgraft link train")
 
 
 def need_graft(folder: str | Path | None) -> None:
