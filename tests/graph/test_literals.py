@@ -30,7 +30,8 @@ def graph(tmp_path):
     [
         ("x", "", "x", "string"),
         ("x", "@en", "x", "language string"),
-        ("x", "@id", "x", "link"),
+        ("x", "<>", "x", "link"),
+        ("x", "@id", "x", "language string"),
         ("-5", f"{XSD}nonPositiveInteger", -5, "number"),
         ("1e3", f"{XSD}double", 1000.0, "number"),
         ("1", f"{XSD}boolean", True, "boolean"),

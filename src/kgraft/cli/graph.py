@@ -376,9 +376,9 @@ def export(
         print_json({"out": str(out), "format": written})
         return
     console().print(f"[green]{escape(out)}[/]: written as {written}")
-    if opened.manifest.literals and written not in ("ntriples", "turtle"):
+    if opened.manifest.literals and written in ("pyg", "pykeen"):
         count = f"{opened.manifest.literals:,} values of properties"
-        console().print(f"  left out: {count}; ntriples and turtle hold them")
+        console().print(f"  left out: {count}; the other formats hold them")
 
 
 @app.command()

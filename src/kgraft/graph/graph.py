@@ -453,18 +453,20 @@ class Graph:
         triples: Any = None,
         entities: Any = None,
         relations: Any = None,
+        literals: Any = None,
         overwrite: bool = False,
         progress: Progress | None = None,
     ) -> Graph:
         """Write this graph with additions as a new one: from a source, or from tables or rows.
 
         Triples are rows of (head, relation, tail) ids, entities and relations mappings with an
-        `id`; or Arrow tables or pandas frames of those columns. This graph is not touched.
+        `id`, literals rows of (entity, property, value); or Arrow tables or pandas frames of those
+        columns. This graph is not touched.
         """
         from kgraft.graph.change import extend
         from kgraft.graph.readers.tables import TablesSource
 
-        source = source or TablesSource(triples, entities, relations, undeclared="refuse")
+        source = source or TablesSource(triples, entities, relations, literals, undeclared="refuse")
         return extend(self, source, Path(target), overwrite=overwrite, progress=progress)
 
     def without(

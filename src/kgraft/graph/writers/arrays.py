@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kgraft.errors import need
+from kgraft.graph.batches import ENTITY_SCHEMA
 from kgraft.graph.graph import Graph
 from kgraft.graph.writers.tsv import escaped, triple_ids, triple_parts, write_lines
 from kgraft.progress import Progress
@@ -17,17 +19,35 @@ if TYPE_CHECKING:
 
 
 def to_networkx(graph: Graph) -> nx.MultiDiGraph:
-    """Return a MultiDiGraph: nodes by id with their texts, edges with the relation's id as key."""
+    """Return a MultiDiGraph: nodes by id with their texts, edges with the relation's id as key.
+
+    Other columns, and values by the id of their property, are attributes of nodes too: numbers and
+    dates as such, without unit and language; several values of a property are a list.
+    """
     made = need("networkx", "networkx").MultiDiGraph(name=graph.manifest.name)
-    columns = ["id", "label", "description", "aliases", "types"]
-    for row in graph.entities.select(columns).to_pylist():
-        made.add_node(row.pop("id"), **row)
+    table = graph.entities.drop_columns("name_counts")
+    others = [name for name in table.column_names if name not in ENTITY_SCHEMA.names]
+    for index, row in enumerate(table.to_pylist()):
+        attributes = {name: value for name, value in row.items() if value or name not in others}
+        node = attributes.pop("id")
+        made.add_node(node)
+        made.nodes[node].update(attributes | _values(graph, index, attributes))
     for name, rows in triple_parts(graph):
         split = "train" if name == "triples" else name
         for parts in triple_ids(graph, rows):
             for head, relation, tail in zip(*(part.to_pylist() for part in parts), strict=True):
                 made.add_edge(head, tail, key=relation, relation=relation, split=split)
     return made
+
+
+def _values(graph: Graph, index: int, taken: Container[str]) -> dict[str, Any]:
+    """Return the values of an entity by property, one as such, several as a list."""
+    found: dict[str, list[Any]] = {}
+    for literal in graph.literals(index):
+        name = literal.property_id
+        clash = name in taken or name == "id"
+        found.setdefault(f"{name} (value)" if clash else name, []).append(literal.value)
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
 def to_edge_index(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
