@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ from kgraft.graph.entity import (
 )
 from kgraft.graph.folder import LITERALS, MANIFEST, SINCE_0_2, Manifest, read_manifest, read_tables
 from kgraft.graph.hashing import HashIndex, hash_strings
-from kgraft.graph.iri_names import PREFIXES
+from kgraft.graph.iri_names import PREFIXES, made_label
 from kgraft.graph.joins import TripleIndex
 from kgraft.graph.literals import Literal, LiteralStore, LiteralTables, Value
 from kgraft.graph.paths import Subgraph, paths_between, subgraph
@@ -198,7 +198,18 @@ class Graph:
 
     @cached_property
     def _literal_store(self) -> LiteralStore:
-        return LiteralStore(self.literal_tables)
+        return LiteralStore(self.literal_tables, cache(self._unit))
+
+    def _unit(self, datatype: str) -> str:
+        """Return the label of the unit that stands for the datatype of a quantity."""
+        from kgraft.graph.readers.iris import id_of
+        from kgraft.graph.readers.wikidata_ids import common_labels
+
+        item = id_of(datatype)
+        index = int(self.numbers_of([item])[0])
+        if index >= 0:
+            return self.entity(index).label
+        return common_labels().get(item) or made_label(datatype)
 
     @cached_property
     def _ids(self) -> tuple[HashIndex, np.ndarray]:
