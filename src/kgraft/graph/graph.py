@@ -17,6 +17,7 @@ from kgraft.graph.adjacency import Adjacency, Direction, TripleArrays, build_adj
 from kgraft.graph.aliases import Aliases
 from kgraft.graph.batches import SPLITS, Source, Split
 from kgraft.graph.cards import choose_facts
+from kgraft.graph.column_values import ColumnValues
 from kgraft.graph.columns import (
     StringColumn,
     arrow_numbers,
@@ -195,6 +196,11 @@ class Graph:
         if any(name not in self.tables for name in LITERALS):
             return LiteralTables.empty()
         return LiteralTables(*(self.tables[name] for name in LITERALS))
+
+    @cached_property
+    def column_values(self) -> ColumnValues:
+        """The values in columns of entities that are neither names, descriptions nor types."""
+        return ColumnValues(self.entities)
 
     @cached_property
     def _literal_store(self) -> LiteralStore:
@@ -386,9 +392,13 @@ class Graph:
         return [Neighbour(self.all_relations[r], e, "out" if out else "in") for r, e, out in ends]
 
     def literals(self, entity: EntityLike) -> list[Literal]:
-        """Return the values of an entity's properties: numbers, dates, texts in a language, …"""
+        """Return the values of an entity's properties: numbers, dates, texts in a language, …
+
+        Those in other columns of the table of entities come first.
+        """
         index = self.index(entity)
-        return self._literal_store.of(index) if self.manifest.literals else []
+        columns = self.column_values.of(index)
+        return [*columns, *(self._literal_store.of(index) if self.manifest.literals else ())]
 
     def _shown_literals(self, entity: Entity) -> list[Literal]:
         """Return the literals that are no names, descriptions or types, which a card has anyway."""
@@ -396,16 +406,20 @@ class Graph:
         return [value for value in self.literals(entity) if value.property_id not in elsewhere]
 
     def find_by_value(self, property_: str, value: Value) -> list[Entity]:
-        """Return the entities with this value of a property, which is given by id or label.
+        """Return the entities with this value of a property, given by id, label or column.
 
         A text is compared as it stands; numbers, dates and booleans by what they mean.
         """
         store = self._literal_store
         properties = store.properties_named(property_)
-        if not properties:
-            known = ", ".join(store.labels[:8]) or "none"
+        columns = self.column_values.table.column_names
+        if not properties and property_ not in columns:
+            known = ", ".join([*columns, *store.labels][:8]) or "none"
             raise NotFound(f"no property is named {property_!r}; the graph has {known}")
-        return self.entities_at(store.find(properties, value))
+        found = store.find(properties, value)
+        if property_ in columns:
+            found = np.union1d(found, self.column_values.find(property_, value))
+        return self.entities_at(found)
 
     def card(self, entity: EntityLike, *, limit: int = 20) -> Card:
         """Return what the graph knows about an entity; each relation gets its turn."""

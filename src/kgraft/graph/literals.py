@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal as OneOf
@@ -102,6 +102,12 @@ class LiteralTables:
         stays[~of_entity] = new_relation >= 0
         rows = np.flatnonzero(stays)
         return self.rows(rows, moved[rows])
+
+    def without_properties(self, ids: Sequence[str]) -> LiteralTables:
+        """Return the rows of all properties but some."""
+        gone = numbers(pc.is_in(self.properties["id"], pa.array(ids, pa.string())))
+        kept = np.flatnonzero(~gone[numbers(self.literals["property"])])
+        return self.rows(kept, self.entity[kept])
 
     def rows(self, rows: np.ndarray, entity: np.ndarray) -> LiteralTables:
         """Return some rows, with these numbers of entities, in order of them."""
@@ -243,7 +249,7 @@ class LiteralStore:
                 within = types == datatype
                 encoded = pc.dictionary_encode(texts.filter(pa.array(within)))
                 means = [
-                    _same(typed(text, self.datatypes[datatype])[0], value)
+                    same_value(typed(text, self.datatypes[datatype])[0], value)
                     for text in encoded.dictionary.to_pylist()
                 ]
                 hits[rows[within]] = np.array(means, bool)[numbers(encoded.indices)]
@@ -251,7 +257,8 @@ class LiteralStore:
         return found[found >= 0]
 
 
-def _same(one: Value, other: Value) -> bool:
+def same_value(one: Value, other: Value) -> bool:
+    """Whether two values mean the same; a boolean is no number, a date no text."""
     if isinstance(one, bool) or isinstance(other, bool) or isinstance(one, date):
         return type(one) is type(other) and one == other
     return one == other

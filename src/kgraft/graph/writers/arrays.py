@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kgraft.errors import need
-from kgraft.graph.batches import ENTITY_SCHEMA
 from kgraft.graph.graph import Graph
 from kgraft.graph.writers.tsv import escaped, triple_ids, triple_parts, write_lines
 from kgraft.progress import Progress
@@ -25,13 +24,12 @@ def to_networkx(graph: Graph) -> nx.MultiDiGraph:
     dates as such, without unit and language; several values of a property are a list.
     """
     made = need("networkx", "networkx").MultiDiGraph(name=graph.manifest.name)
-    table = graph.entities.drop_columns("name_counts")
-    others = [name for name in table.column_names if name not in ENTITY_SCHEMA.names]
-    for index, row in enumerate(table.to_pylist()):
-        attributes = {name: value for name, value in row.items() if value or name not in others}
-        node = attributes.pop("id")
+    columns = ["id", "label", "description", "aliases", "types"]
+    for index, row in enumerate(graph.entities.select(columns).to_pylist()):
+        values = _values(graph, index, columns)
+        node = row.pop("id")
         made.add_node(node)
-        made.nodes[node].update(attributes | _values(graph, index, attributes))
+        made.nodes[node].update(row | values)
     for name, rows in triple_parts(graph):
         split = "train" if name == "triples" else name
         for parts in triple_ids(graph, rows):
@@ -45,8 +43,8 @@ def _values(graph: Graph, index: int, taken: Container[str]) -> dict[str, Any]:
     found: dict[str, list[Any]] = {}
     for literal in graph.literals(index):
         name = literal.property_id
-        clash = name in taken or name == "id"
-        found.setdefault(f"{name} (value)" if clash else name, []).append(literal.value)
+        name = f"{name} (value)" if name in taken else name
+        found.setdefault(name, []).append(literal.value)
     return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
