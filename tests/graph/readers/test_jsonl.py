@@ -76,7 +76,7 @@ def test_a_file_of_triples_only_may_name_any_entity(tmp_path, collect):
         ('{"kind": "edge", "id": "a"}', "no source and target"),
         (
             '{"kind": "fact", "head": "a", "relation": "r", "tail": "b"}',
-            'entity, relation, triple, found "fact"',
+            'entity, relation, triple, literal, found "fact"',
         ),
         ('{"kind": "triple", "head": "a", "relation": "r"}', "no tail"),
         ('{"head": "a", "relation": 1, "tail": "b"}', "relation must be a string"),

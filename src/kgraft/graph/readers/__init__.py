@@ -48,6 +48,7 @@ def open_source(
     header: bool | None = None,
     undeclared: Undeclared = "add",
     query: str | Path | None = None,
+    external_ids: bool = False,
 ) -> Source:
     """Open a file or folder to import; its format is found by itself where it is not named.
 
@@ -55,7 +56,8 @@ def open_source(
     or number), `header` says whether its first row is one. Entities that triples name and no row
     declares are added; with `undeclared="refuse"` such triples are refused. `blank_nodes` is for
     RDF: a blank node without a name is folded into the one node that leads to it, kept as an
-    entity, or dropped. A path that begins with http is a SPARQL endpoint; `query` is what it is
+    entity, or dropped. `external_ids` is for Wikidata: the ids that other sites have for its items
+    are kept as values. A path that begins with http is a SPARQL endpoint; `query` is what it is
     asked, or the file that holds it.
     """
     _check_blank_nodes(blank_nodes)
@@ -78,7 +80,7 @@ def open_source(
         case "wikidata":
             from kgraft.graph.readers.wikidata import WikidataSource
 
-            return WikidataSource(path, lang=lang)
+            return WikidataSource(path, lang=lang, external_ids=external_ids)
         case "wordnet":
             from kgraft.graph.readers.wordnet import WordNetSource
 
