@@ -114,7 +114,7 @@ class ExpectingKnowledge(GraphKnowledge):
         Without what holds of an entity and `MANY` others.
         """
         shift = len(self.graph.relations)
-        near, relation, far = self.graph.triples.both_ways(shift)
+        near, relation, far = self.graph.triples.with_inverses(shift)
         order = np.lexsort((relation, near))
         near, relation, far = near[order], relation[order], far[order]
         _, group, size = np.unique(
