@@ -317,8 +317,15 @@ def test_nothing_heavy_is_loaded(code):
     assert loaded(code) == "[]"
 
 
-@pytest.mark.parametrize("code", ["import kgraft.graph", "from kgraft import Graph"])
-def test_a_graph_needs_no_torch(code):
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import kgraft.graph",
+        "from kgraft import Graph",
+        "from kgraft.corpus import process_documents, read_annotated, verbalise_graph",
+    ],
+)
+def test_a_graph_and_a_corpus_need_no_torch(code):
     modules = loaded(code)
     assert "torch" not in modules
     assert "transformers" not in modules
