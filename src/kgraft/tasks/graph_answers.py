@@ -97,7 +97,7 @@ class Answerer(nn.Module):
         self.settings = settings
         with seeded(settings.seed):
             self.walker = Walker(model.encoder.dimension, settings.hops)
-        self.entities = torch.from_numpy(np.array(memory.held("entities"), np.float32))
+        self.entities = torch.from_numpy(np.array(memory.rows_of("entities"), np.float32))
         self.relations = memory.relations
 
     def windows(self, asked: Questions) -> LinkedWindows:
