@@ -16,7 +16,7 @@ from kgraft.graph.adjacency import expand
 from kgraft.joint import JointModel, open_memory
 from kgraft.tasks.entity_classes import AT_ONCE
 from kgraft.vectors.graph_attention import GraphAttention
-from kgraft.vectors.surroundings import surroundings
+from kgraft.vectors.neighbourhood import neighbourhoods
 
 
 class FixedVectors(nn.Module):
@@ -92,7 +92,7 @@ class GraphAlone(nn.Module):
 
     def forward(self, entities: np.ndarray, *, seed: int) -> Tensor:
         """Return the vectors of entities, (n, F)."""
-        around = surroundings(self._graph, entities, self._fan_out, seed=seed)
+        around = neighbourhoods(self._graph, entities, self._fan_out, seed=seed)
         held = self.entity.expand(len(around.entity), -1)
         vectors: Tensor = self.attention(around, held, self.relations)
         return vectors

@@ -18,9 +18,9 @@ from kgraft.storage import sha256
 from kgraft.tasks.entity_classes import EntitySettings
 from kgraft.tasks.few_shot import RelationTexts, episodes
 from kgraft.tasks.joint_tasks import FineTuning, learn_classes, read_relations
-from kgraft.vectors import Refreshing
+from kgraft.vectors import RefreshSettings
 
-SHORT = SETTINGS.changed(epochs=1, batch_tokens=1024, refreshing=Refreshing(first=500))
+SHORT = SETTINGS.changed(epochs=1, batch_tokens=1024, refreshing=RefreshSettings(first=500))
 EVERY = 4  # passages one is learnt from
 CLASSES = EntitySettings()
 TEXTS = 100  # of each relation

@@ -27,7 +27,7 @@ from kgraft.joint import (
 )
 from kgraft.joint.trainee import JointTrainee
 from kgraft.storage import sha256
-from kgraft.vectors import Refreshing
+from kgraft.vectors import RefreshSettings
 from kgraft.vectors.memory import Memory
 
 TIMED = PretrainSettings()  # the steps that are timed: as everybody takes them
@@ -110,7 +110,7 @@ def _speed(run: Benchmark, graph: Graph, texts: LinkedWindows, folder: Path) -> 
             turns = [seconds(partial(remembering.step, batch, 0)) for _ in range(REPEATS)]
             remembered, without = statistics.median(turns), seconds(partial(live.step, batch, 0))
             print(name, refreshed, remembered, without, flush=True)
-            ratios.append(without / (remembered + refreshed / Refreshing().most))
+            ratios.append(without / (remembered + refreshed / RefreshSettings().most))
         run.figure(name, ratios)
 
 

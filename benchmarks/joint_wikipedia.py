@@ -31,12 +31,12 @@ from kgraft.joint import (
 from kgraft.joint.saving import read_facts
 from kgraft.tasks.entity_classes import EntityClasses
 from kgraft.text import Encoder
-from kgraft.vectors import Refreshing
+from kgraft.vectors import RefreshSettings
 
 SEEDS = (0, 1, 2)
 INSTANCE_OF = "P31"
 SETTINGS = PretrainSettings(
-    epochs=2, refreshing=Refreshing(first=60, every=1), language_rate=1e-4, knowledge_rate=1e-3
+    epochs=2, refreshing=RefreshSettings(first=60, every=1), language_rate=1e-4, knowledge_rate=1e-3
 )
 
 

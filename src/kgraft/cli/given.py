@@ -85,10 +85,10 @@ def need_vectors(folder: Path) -> None:
     """Refuse trained vectors that are not there."""
     if not folder.is_dir():
         command = f"kgraft embed train GRAPH --out {folder}"
-        raise NotFound(f"no vectors at {folder}; train anew: {command}")
+        raise NotFound(f"no vectors at {folder}; train again: {command}")
     if not (folder / "vectors.json").is_file():
         remedy = "name the folder that 'kgraft embed train' wrote"
-        raise BadInput(f"{folder} is no vectors folder (it has no vectors.json)", remedy=remedy)
+        raise BadInput(f"{folder} is not a vectors folder (it has no vectors.json)", remedy=remedy)
 
 
 def need_room(out: Path, *, overwrite: bool = False) -> None:

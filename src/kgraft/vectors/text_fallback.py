@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from kgraft.vectors.cold_start import ColdStart, ColdStartVectors
 from kgraft.vectors.entity_vectors import NONE, EntityVectors, same_graph
 from kgraft.vectors.ridge import Ridge, fit_ridge
-from kgraft.vectors.trained import LOOKED_AT, TrainedRows
-from kgraft.vectors.unseen import Filled, Unseen
+from kgraft.vectors.trained import SAMPLED, TrainedRows
 
 
-class FromText(Unseen):
+class TextFallback(ColdStart):
     """A ridge regression from text vectors to trained ones, fitted when first needed.
 
     `text` gives vectors for the graph the table is opened on: usually `TextVectors`. The fit looks
@@ -18,7 +18,7 @@ class FromText(Unseen):
     which the text says nothing stays unknown.
     """
 
-    def __init__(self, text: EntityVectors, *, sample: int = LOOKED_AT) -> None:
+    def __init__(self, text: EntityVectors, *, sample: int = SAMPLED) -> None:
         self.text, self.sample = text, sample
         self._fitted: tuple[TrainedRows, Ridge | None] | None = None
 
@@ -36,11 +36,11 @@ class FromText(Unseen):
             return None
         return fit_ridge(self.text.take(entities), trained.take(entities))
 
-    def fill(self, entities: np.ndarray, trained: TrainedRows) -> Filled:
+    def fill(self, entities: np.ndarray, trained: TrainedRows) -> ColdStartVectors:
         """Return what the regression makes of each entity's text."""
-        filled = Filled.none(len(entities), trained.dimension)
+        filled = ColdStartVectors.none(len(entities), trained.dimension)
         ridge = self.fit(trained)
-        places = np.flatnonzero(self.text.origin(entities) != NONE)
-        if ridge is not None and len(places):
-            filled.put(places, ridge(self.text.take(entities[places])), "text")
+        rows = np.flatnonzero(self.text.origin(entities) != NONE)
+        if ridge is not None and len(rows):
+            filled.put(rows, ridge(self.text.take(entities[rows])), "text")
         return filled

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from kgraft.vectors import FromNeighbours
-from kgraft.vectors import neighbours as module
+from kgraft.vectors import NeighbourFallback
+from kgraft.vectors import neighbour_fallback as module
 from kgraft.vectors.trained import TrainedRows
 
 KNOWN = ["paris", "france", "berlin", "rhine"]  # germany and alone are unseen
@@ -32,7 +32,7 @@ def naive(trained, entity, guess):
 
 def test_the_mean_of_the_neighbours(towns, trained):
     germany, alone = towns.numbers_of(["germany", "alone"])
-    filled = FromNeighbours(rescale=False).fill(np.array([germany, alone]), trained)
+    filled = NeighbourFallback(rescale=False).fill(np.array([germany, alone]), trained)
     expected = naive(trained, germany, lambda vector, relation, direction: vector)
     assert torch.allclose(filled.vectors[0], expected)
     assert filled.origin.tolist() == ["neighbours", "none"]
@@ -41,8 +41,8 @@ def test_the_mean_of_the_neighbours(towns, trained):
 
 def test_the_mean_is_scaled_to_the_usual_length(towns, trained):
     germany = towns.numbers_of(["germany"])
-    plain = FromNeighbours(rescale=False).fill(germany, trained).vectors[0]
-    scaled = FromNeighbours().fill(germany, trained).vectors[0]
+    plain = NeighbourFallback(rescale=False).fill(germany, trained).vectors[0]
+    scaled = NeighbourFallback().fill(germany, trained).vectors[0]
     assert float(scaled.norm()) == pytest.approx(trained.usual_length, rel=1e-5)
     assert float(torch.cosine_similarity(plain, scaled, 0)) == pytest.approx(1)
 
@@ -54,7 +54,7 @@ def test_a_guess_gets_rows_of_relations_and_directions(towns, trained, random_ve
         return vectors + direction[:, None] * relations[relation]
 
     germany = towns.numbers_of(["germany"])
-    filled = FromNeighbours(guess, rescale=False).fill(germany, trained)
+    filled = NeighbourFallback(guess, rescale=False).fill(germany, trained)
     expected = naive(trained, germany[0], lambda v, r, d: v + d * relations[r])
     assert torch.allclose(filled.vectors[0], expected, atol=1e-6)
 
@@ -74,7 +74,7 @@ def test_the_guess_of_transe_recovers_an_exact_vector(
     def guess(vectors, relation, direction):
         return vectors + direction[:, None] * relations[relation]
 
-    filled = FromNeighbours(guess, rescale=rescale).fill(graph.numbers_of(["x"]), rows)
+    filled = NeighbourFallback(guess, rescale=rescale).fill(graph.numbers_of(["x"]), rows)
     assert torch.allclose(filled.vectors[0], x, atol=1e-6)
 
 
@@ -87,7 +87,7 @@ def test_edges_of_unknown_relations_are_of_no_use_to_a_guess(towns, stored, rand
         seen.extend(relation.tolist())
         return vectors
 
-    filled = FromNeighbours(guess, rescale=False).fill(germany, rows)
+    filled = NeighbourFallback(guess, rescale=False).fill(germany, rows)
     assert seen == [0]
     assert torch.allclose(filled.vectors[0], rows.take(towns.numbers_of(["rhine"]))[0])
 
@@ -95,7 +95,7 @@ def test_edges_of_unknown_relations_are_of_no_use_to_a_guess(towns, stored, rand
 def test_unseen_neighbours_are_left_out(towns, stored, random_vectors):
     rows = TrainedRows(stored(random_vectors(2, 3), ["berlin", "alone"]), towns)
     paris, germany = towns.numbers_of(["paris", "germany"])
-    filled = FromNeighbours(rescale=False).fill(np.array([paris, germany]), rows)
+    filled = NeighbourFallback(rescale=False).fill(np.array([paris, germany]), rows)
     assert filled.origin.tolist() == ["none", "neighbours"]  # france is unseen itself
     assert torch.allclose(filled.vectors[1], rows.take(towns.numbers_of(["berlin"]))[0])
 
@@ -104,7 +104,7 @@ def test_only_edges_of_the_split_are_seen(small_splits, stored, random_vectors):
     ids = ["b", "c"]
     for graph, expected in ((small_splits, [0, 1]), (small_splits.split("train"), [0])):
         rows = TrainedRows(stored(random_vectors(2, 3), ids), graph)
-        filled = FromNeighbours(rescale=False).fill(graph.numbers_of(["a"]), rows)
+        filled = NeighbourFallback(rescale=False).fill(graph.numbers_of(["a"]), rows)
         assert torch.allclose(filled.vectors[0], random_vectors(2, 3)[expected].mean(0))
 
 
@@ -124,7 +124,7 @@ def hub(star, stored, vectors, most):
         return vectors
 
     rows.relations[:] = 0
-    filled = FromNeighbours(guess, rescale=False, most=most).fill(np.array([0]), rows)
+    filled = NeighbourFallback(guess, rescale=False, most=most).fill(np.array([0]), rows)
     return filled.vectors[0], torch.cat(asked)
 
 
@@ -149,12 +149,12 @@ def test_an_answer_does_not_depend_on_the_block(star, stored, random_vectors, mo
     ids = ["hub", *(f"leaf{n}" for n in range(1, 301))]
     rows = TrainedRows(stored(random_vectors(301, 3), ids), star)
     entities = rows.unseen
-    whole = FromNeighbours().fill(entities, rows)
+    whole = NeighbourFallback().fill(entities, rows)
     monkeypatch.setattr(module, "EDGES", 4)
-    cut = FromNeighbours().fill(entities, rows)
+    cut = NeighbourFallback().fill(entities, rows)
     assert torch.equal(whole.vectors, cut.vectors)
     assert (whole.origin == "neighbours").all()
 
 
 def test_nothing_asked_is_nothing_found(trained):
-    assert FromNeighbours().fill(np.zeros(0, np.int64), trained).vectors.shape == (0, 3)
+    assert NeighbourFallback().fill(np.zeros(0, np.int64), trained).vectors.shape == (0, 3)

@@ -10,8 +10,8 @@ import torch
 
 from kgraft.graph.columns import run_starts
 from kgraft.graph.hashing import mix
+from kgraft.vectors.cold_start import ColdStart, ColdStartVectors
 from kgraft.vectors.trained import TrainedRows
-from kgraft.vectors.unseen import Filled, Unseen
 
 MOST = 256  # edges of an entity that are looked at
 EDGES = 1 << 14  # edges whose vectors are held at once
@@ -26,7 +26,7 @@ class Edges:
     """Edges between entities without a row and neighbours that have one."""
 
     owner: np.ndarray  # (E,) position of the entity without a row
-    relation: np.ndarray  # (E,) number in the graph
+    relation: np.ndarray  # (E,) index in the graph
     other: np.ndarray  # (E,) the neighbour
     direction: np.ndarray  # (E,) int8: 1 for (other, relation, owner), -1 for the reverse
 
@@ -37,7 +37,7 @@ class Edges:
 
 
 @dataclass(frozen=True)
-class FromNeighbours(Unseen):
+class NeighbourFallback(ColdStart):
     """The mean over an entity's edges of what each neighbour with a row predicts for it.
 
     With no `guess`, an edge predicts the neighbour's own vector. A `guess` is a model's way to go
@@ -53,17 +53,17 @@ class FromNeighbours(Unseen):
     rescale: bool = True
     most: int = MOST
 
-    def fill(self, entities: np.ndarray, trained: TrainedRows) -> Filled:
+    def fill(self, entities: np.ndarray, trained: TrainedRows) -> ColdStartVectors:
         """Return the mean of the guesses for each entity."""
-        filled = Filled.none(len(entities), trained.dimension)
+        filled = ColdStartVectors.none(len(entities), trained.dimension)
         for block in edge_blocks(trained.graph.adjacency.degree(entities=entities), self.most):
             edges = self._edges(entities[block], trained)
             means = self._means(edges, trained, len(block))
             lengths = torch.linalg.vector_norm(means, dim=1, keepdim=True)
-            known = (lengths[:, 0] > 0).numpy()
+            guessed = (lengths[:, 0] > 0).numpy()
             if self.rescale:
                 means = means * (trained.usual_length / lengths)
-            filled.put(block[known], means[torch.from_numpy(known)], "neighbours")
+            filled.put(block[guessed], means[torch.from_numpy(guessed)], "neighbours")
         return filled
 
     def _edges(self, entities: np.ndarray, trained: TrainedRows) -> Edges:
