@@ -11,7 +11,7 @@ from torch.nn.functional import gelu, layer_norm, linear
 
 from kgraft.errors import BadInput
 from kgraft.graft.attention import AttentionSettings, KnowledgeAttention
-from kgraft.graft.mentions import MASK, NONE, Mentions
+from kgraft.text.mention_batch import MASKED, PADDING, MentionBatch
 
 SEEDS = st.integers(0, 10_000)
 THRESHOLDS = st.sampled_from([None, 0.0, 0.05, 5.0])
@@ -78,13 +78,13 @@ def slow_window(graft, knowledge, hidden, first, last, entity, prior):
     for s, names, priors in zip(spans, entity, prior, strict=True):
         vectors, psi = [], []
         for e, p in zip(names.tolist(), priors, strict=True):
-            if e == NONE:
+            if e == PADDING:
                 vectors.append(None)
                 psi.append(torch.tensor(-math.inf))
                 continue
-            v = graft.mask if e == MASK else knowledge.table[e]
+            v = graft.mask if e == MASKED else knowledge.table[e]
             if graft.own is not None:
-                learnt = torch.zeros(graft.settings.own) if e == MASK else graft.own.weight[e]
+                learnt = torch.zeros(graft.settings.own) if e == MASKED else graft.own.weight[e]
                 v = torch.cat([v, 20 * learnt])
             v = graft.entity.weight @ v
             vectors.append(v)
@@ -113,7 +113,7 @@ def test_the_four_steps_agree_with_the_formulas(seed, threshold, own, log_prior)
     mentions = draw_mentions(seed)
     changed, looked = graft(hidden, mentions, knowledge)
     for window in range(len(hidden)):
-        there = mentions.there[window]
+        there = mentions.present[window]
         if not there.any():
             assert torch.equal(changed[window], hidden[window])
             continue
@@ -122,7 +122,7 @@ def test_the_four_steps_agree_with_the_formulas(seed, threshold, own, log_prior)
             graft, knowledge, hidden[window], *(c[window][there] for c in columns)
         )
         torch.testing.assert_close(changed[window], expected[0], rtol=1e-4, atol=1e-4)
-        held = (looked.scores, looked.weights, looked.known)
+        held = (looked.scores, looked.weights, looked.mention_vectors)
         for found, wanted in zip(held, expected[1:], strict=True):
             torch.testing.assert_close(found[window][there], wanted, rtol=1e-4, atol=1e-4)
 
@@ -143,7 +143,7 @@ def test_the_prior_is_believed_at_first():
     settings = AttentionSettings(size=8, threshold=None, log_prior=True)
     graft, mentions = KnowledgeAttention(24, RandomKnowledge(), settings).eval(), draw_mentions(0)
     _, looked = graft(hidden_of(0), mentions, RandomKnowledge())
-    offered, prior = mentions.offered, mentions.prior.clamp_min(1e-6)
+    offered, prior = mentions.is_candidate, mentions.prior.clamp_min(1e-6)
     torch.testing.assert_close(looked.scores[offered], prior.log()[offered], rtol=0, atol=0.2)
 
 
@@ -183,9 +183,9 @@ def test_padding_more_changes_nothing(seed):
     graft, knowledge, hidden = made(seed), RandomKnowledge(), hidden_of(seed)
     m = draw_mentions(seed)
     pad = torch.nn.functional.pad
-    wider = Mentions(
+    wider = MentionBatch(
         pad(m.first, (0, 2)), pad(m.last, (0, 2)),
-        pad(m.entity, (0, 3, 0, 2), value=NONE), pad(m.prior, (0, 3, 0, 2)),
+        pad(m.entity, (0, 3, 0, 2), value=PADDING), pad(m.prior, (0, 3, 0, 2)),
     )  # fmt: skip
     once, _ = graft(hidden, m, knowledge)
     again, _ = graft(hidden, wider, knowledge)
@@ -215,7 +215,7 @@ def test_a_word_looks_at_its_own_mention_first():
     hidden = torch.randn(1, 12, 24, generator=torch.Generator().manual_seed(3)) * 2
     place = torch.arange(0, 12, 2)[None]
     one = torch.zeros(1, 6, 1, dtype=torch.long)
-    mentions = Mentions(place, place + 1, one, torch.ones(1, 6, 1))
+    mentions = MentionBatch(place, place + 1, one, torch.ones(1, 6, 1))
     _, looked = graft(hidden, mentions, RandomKnowledge())
     own = looked.attention[0, place[0], torch.arange(6)]
     assert own.mean() > 2 / 6

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from tests.graft.tiny import RandomKnowledge, draw_mentions, some
 
 from kgraft.errors import BadInput
-from kgraft.graft import EntityInjection, GraphKnowledge, InjectionSettings, Mentions
+from kgraft.graft import EntityInjection, GraphKnowledge, InjectionSettings
 from kgraft.graft.injection import RelationInjection
-from kgraft.graft.mentions import MASK, NONE
 from kgraft.graft.relations import Relations
+from kgraft.text.mention_batch import MASKED, PADDING, MentionBatch
 
 SEEDS = st.integers(0, 10_000)
 
@@ -24,11 +24,11 @@ def slow_injection(graft, knowledge, hidden, mentions, window):
             if not mentions.first[window, m] <= t < mentions.last[window, m]:
                 continue
             entity, prior = mentions.entity[window, m], mentions.prior[window, m]
-            there = [k for k in range(len(entity)) if entity[k] != NONE]
+            there = [k for k in range(len(entity)) if entity[k] != PADDING]
             best = max(there, key=lambda k, p=prior: float(p[k]), default=None)
             if best is None:
                 known.append(torch.zeros(knowledge.size))
-            elif entity[best] == MASK:
+            elif entity[best] == MASKED:
                 known.append(graft.mask)
             else:
                 known.append(knowledge.table[entity[best]])
@@ -89,7 +89,7 @@ def test_relations_are_injected_where_both_entities_are_mentioned(graph, knowled
     vectors = torch.randn(len(graph.relations), 4)
     monkeypatch.setattr(GraphKnowledge, "relations", Relations(graph, vectors), raising=False)
     france, euro = graph.numbers_of(["france", "euro"]).tolist()
-    mentions = Mentions(
+    mentions = MentionBatch(
         torch.tensor([[0, 3]]), torch.tensor([[1, 5]]),
         torch.tensor([[[france], [euro]]]), torch.ones(1, 2, 1),
     )  # fmt: skip

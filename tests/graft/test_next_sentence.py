@@ -7,9 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgraft.graft.mentions import UNKNOWN
 from kgraft.graft.next_sentence import NEXT, OTHER, NextHead, pair_texts, split_pairs
 from kgraft.graph.annotated import Annotated
+from kgraft.text.mention_batch import UNKNOWN
 
 DOCUMENTS = st.lists(st.sampled_from("aab"), max_size=40).map(sorted)
 

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from tests.graft.tiny import few
 
 from kgraft.graft import Noticed
-from kgraft.graft.mentions import NIL, NONE, UNKNOWN
 from kgraft.text import Encoder
 from kgraft.text.default import packaged_folder
+from kgraft.text.mention_batch import NIL, PADDING, UNKNOWN
 
 WORDS = ["Paris", "New", "York", "City", "in", "Texas", "東京", "😀", "La", "France", "the", "."]
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), min_size=1, max_size=5)
@@ -26,11 +26,11 @@ def test_a_batch_holds_every_name_of_its_windows_once(knowledge, texts, longest,
     batch = noticed.batch(numbers)
     found = []
     for row, number in enumerate(numbers.tolist()):
-        for m in np.flatnonzero(batch.there[row].numpy()).tolist():
+        for m in np.flatnonzero(batch.present[row].numpy()).tolist():
             first, last = int(batch.first[row, m]), int(batch.last[row, m])
             (start,), (end,) = windows.characters([number], [first], [last])
             entities = batch.entity[row, m]
-            held = entities[entities != NONE].tolist()
+            held = entities[entities != PADDING].tolist()
             found.append((int(windows.text[number]), int(start), int(end), held))
             assert batch.gold[row, m] == 0
             assert len(held) <= candidates
@@ -61,5 +61,5 @@ def test_what_is_meant_is_found_among_the_candidates(knowledge, graph):
 
 def test_texts_without_mentions(knowledge):
     batch = Noticed.of(ENCODER.windows(["so", ""]), knowledge.find(["so", ""])).batch(np.arange(2))
-    assert batch.there.shape == (2, 0)
-    assert not batch.there.any()
+    assert batch.present.shape == (2, 0)
+    assert not batch.present.any()

@@ -46,8 +46,8 @@ def trainee(encoder, data, settings=QUICK, **options):
 def test_the_marks_of_texts_become_gold(encoder, data, graph):
     texts = notice(encoder, data, 2)
     batch = texts.mentions(np.arange(len(texts)))[2]
-    named = batch.known >= 0
-    meant = batch.entity.gather(-1, batch.known.clamp_min(0)[..., None])[..., 0][named]
+    named = batch.gold_rank >= 0
+    meant = batch.entity.gather(-1, batch.gold_rank.clamp_min(0)[..., None])[..., 0][named]
     expected = graph.numbers_of([e for e, sentences in SENTENCES.items() for _ in sentences])
     assert meant.tolist() == expected.tolist()
 
@@ -55,10 +55,10 @@ def test_the_marks_of_texts_become_gold(encoder, data, graph):
 def test_a_mark_that_is_no_name_is_a_mention_of_its_own(encoder, graph):
     mark = {"start": 4, "end": 8, "entity": next(iter(SENTENCES))}
     data = annotate(graph, [("the town of lights", [mark])])
-    assert not notice(encoder, data, 2).mentions(np.arange(1))[2].there.any()
+    assert not notice(encoder, data, 2).mentions(np.arange(1))[2].present.any()
     texts = notice(encoder, data, 2, linked=True)
     batch = texts.mentions(np.arange(1))[2]
-    assert batch.known.tolist() == [[0]]
+    assert batch.gold_rank.tolist() == [[0]]
     assert batch.entity.tolist() == [[graph.numbers_of([mark["entity"]]).tolist()]]
 
 
@@ -180,9 +180,11 @@ def test_names_that_only_one_entity_bears_may_count_as_marked(encoder, graph):
     data = annotate(graph, [("Paris, Texas and France", [])])
     batch = notice(encoder, data, 2, sure=True).mentions(np.arange(1))[2]
     known = {"Texas": "texas", "France": "france"}
-    meant = batch.entity.gather(-1, batch.known.clamp_min(0)[..., None])[..., 0][batch.known >= 0]
+    meant = batch.entity.gather(-1, batch.gold_rank.clamp_min(0)[..., None])[..., 0][
+        batch.gold_rank >= 0
+    ]
     assert sorted(meant.tolist()) == sorted(graph.numbers_of(list(known.values())).tolist())
-    assert (notice(encoder, data, 2).mentions(np.arange(1))[2].known < 0).all()
+    assert (notice(encoder, data, 2).mentions(np.arange(1))[2].gold_rank < 0).all()
 
 
 def test_where_marked_mentions_stay_known_they_are_masked_often(encoder, data):
@@ -251,4 +253,4 @@ def test_a_head_that_was_begun_otherwise_makes_way(encoder, data, tmp_path):
 def test_marks_outside_their_text_are_no_mentions(encoder, graph):
     marks = [{"start": s, "end": e, "entity": "texas"} for s, e in ((-3, 2), (4, 90), (3, 3))]
     found = notice(encoder, annotate(graph, [("so be it", marks), ("", [])]), 2, linked=True)
-    assert (found.mentions(np.arange(len(found)))[2].known < 0).all()
+    assert (found.mentions(np.arange(len(found)))[2].gold_rank < 0).all()

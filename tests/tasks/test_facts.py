@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from kgraft.graft.mentions import NIL
 from tests.graft.conftest import SETTINGS, DrawnVectors
 
 from kgraft.errors import BadInput
 from kgraft.graft import GraftedEncoder, GraftSettings
 from kgraft.graft import expecting as expecting_module
 from kgraft.graft.expecting import ExpectingKnowledge
-from kgraft.graft.mentions import NIL
 from kgraft.graft.trainee import GraftTrainee, read_batch
 from kgraft.tasks import clozes, reciprocal_ranks
 from kgraft.tasks.facts import noticed_clozes, object_tokens

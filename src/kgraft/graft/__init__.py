@@ -8,13 +8,14 @@ from kgraft.graft.explain import Explanation, explain
 from kgraft.graft.injection import EntityInjection, InjectionSettings, RelationInjection
 from kgraft.graft.kinds import KINDS
 from kgraft.graft.knowledge import GraphKnowledge, Knowledge
-from kgraft.graft.mentions import Looked, Mentions
 from kgraft.graft.noticed import Noticed
+from kgraft.graft.output import GraftOutput
 from kgraft.graft.picture import picture
 from kgraft.graft.recipe import open_knowledge
 from kgraft.graft.settings import GraftSettings
 from kgraft.graft.train import notice, train_graft
 from kgraft.graft.wordnet import PartOfSpeech, WordNetKnowledge
+from kgraft.text.mention_batch import MentionBatch
 
 __all__ = [
     "KINDS",
@@ -22,14 +23,14 @@ __all__ = [
     "EntityInjection",
     "ExpectingKnowledge",
     "Explanation",
+    "GraftOutput",
     "GraftSettings",
     "GraftedEncoder",
     "GraphKnowledge",
     "InjectionSettings",
     "Knowledge",
     "KnowledgeAttention",
-    "Looked",
-    "Mentions",
+    "MentionBatch",
     "Noticed",
     "NoticedWindows",
     "PartOfSpeech",

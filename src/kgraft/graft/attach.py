@@ -19,18 +19,19 @@ from transformers import PreTrainedModel
 from kgraft.errors import BadInput
 from kgraft.graft.kinds import KINDS, Kind
 from kgraft.graft.knowledge import Knowledge
-from kgraft.graft.mentions import Looked, Mentions
+from kgraft.graft.output import GraftOutput
 from kgraft.graft.saving import digests, save_grafts
 from kgraft.text.layers import layers_of
+from kgraft.text.mention_batch import MentionBatch
 from kgraft.training.seeds import seeded
 
 Host = TypeVar("Host", bound=PreTrainedModel)
-Batch = Mentions | Mapping[int, Mentions]
+Batch = MentionBatch | Mapping[int, MentionBatch]
 """The mentions of a batch: of each layer with a graft, or of the only one."""
 
-_READING: ContextVar[Mapping[int, Mentions] | None] = ContextVar("_READING", default=None)
+_READING: ContextVar[Mapping[int, MentionBatch] | None] = ContextVar("_READING", default=None)
 _OFF: ContextVar[frozenset[int]] = ContextVar("_OFF", default=frozenset())
-_LOOKING: ContextVar[dict[int, Looked] | None] = ContextVar("_LOOKING", default=None)
+_LOOKING: ContextVar[dict[int, GraftOutput] | None] = ContextVar("_LOOKING", default=None)
 
 
 class Grafts(nn.ModuleDict):
@@ -49,7 +50,7 @@ class Grafts(nn.ModuleDict):
 
     @property
     def sizes(self) -> dict[int, int]:
-        """How many numbers each graft makes of a mention (`Looked.known`), by its layer."""
+        """The size of the vectors that each graft makes of mentions, by its layer."""
         return {layer: cast("int", self[str(layer)].known_size) for layer in self.layers}
 
     def plug(self, host: PreTrainedModel) -> None:
@@ -74,8 +75,8 @@ class Grafts(nn.ModuleDict):
     def _end(self, *_: object) -> None:
         _READING.set(None)
 
-    def _by_layer(self, given: Batch) -> Mapping[int, Mentions]:
-        if isinstance(given, Mentions):
+    def _by_layer(self, given: Batch) -> Mapping[int, MentionBatch]:
+        if isinstance(given, MentionBatch):
             if len(self) != 1:
                 layers = ", ".join(map(str, self.layers))
                 raise BadInput(
@@ -91,7 +92,7 @@ class Grafts(nn.ModuleDict):
     def change(self, layer: int, hidden: Tensor) -> Tensor:
         """Return what the next layer reads in place of what this one gave out."""
         mentions = (_READING.get() or {}).get(layer)
-        if mentions is None or id(self) in _OFF.get() or not mentions.there.any():
+        if mentions is None or id(self) in _OFF.get() or not mentions.present.any():
             return hidden
         changed, looked = self[str(layer)](hidden, mentions, self.knowledge[layer])
         looking = _LOOKING.get()
@@ -187,9 +188,9 @@ def knowledge_off(host: PreTrainedModel) -> Iterator[None]:
 
 
 @contextmanager
-def looking() -> Iterator[dict[int, Looked]]:
+def looking() -> Iterator[dict[int, GraftOutput]]:
     """Keep what the grafts look at, by layer, of each reading while the block runs."""
-    seen: dict[int, Looked] = {}
+    seen: dict[int, GraftOutput] = {}
     token = _LOOKING.set(seen)
     try:
         yield seen

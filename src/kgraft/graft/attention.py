@@ -24,7 +24,8 @@ from torch import Tensor, nn
 
 from kgraft.errors import BadInput
 from kgraft.graft.knowledge import Knowledge
-from kgraft.graft.mentions import MASK, Looked, Mentions
+from kgraft.graft.output import GraftOutput
+from kgraft.text.mention_batch import MASKED, MentionBatch
 
 _QUIET = 0.02  # how loud the last MLP begins
 _LOUD = 20.0  # how much the numbers learnt for an entity count: few texts speak of each
@@ -115,31 +116,31 @@ class KnowledgeAttention(nn.Module):
         last.bias.zero_()
 
     def forward(
-        self, hidden: Tensor, mentions: Mentions, knowledge: Knowledge
-    ) -> tuple[Tensor, Looked]:
+        self, hidden: Tensor, mentions: MentionBatch, knowledge: Knowledge
+    ) -> tuple[Tensor, GraftOutput]:
         """Take H (B, L, D) to H' (B, L, D); a window without mentions stays what it is."""
         entities = self.entities(mentions, knowledge)  # (B, M, K, E)
         below = self.down(hidden)  # Hp
-        spans = self.spans(self.pooled(below, mentions), mentions.there)  # Se
+        spans = self.spans(self.pooled(below, mentions), mentions.present)  # Se
         scores = self.scores(spans, mentions, entities)
         weights = self.weights(scores)
         enhanced = spans + self.mixed(weights, entities)  # S'
-        seen, attention = self.words(below, enhanced, mentions.there)
+        seen, attention = self.words(below, enhanced, mentions.present)
         changed = self.up(self.mix(seen)) + hidden
-        some = mentions.there.any(1)[:, None, None]
-        return torch.where(some, changed, hidden), Looked(scores, weights, attention, enhanced)
+        some = mentions.present.any(1)[:, None, None]
+        return torch.where(some, changed, hidden), GraftOutput(scores, weights, attention, enhanced)
 
-    def entities(self, mentions: Mentions, knowledge: Knowledge) -> Tensor:
+    def entities(self, mentions: MentionBatch, knowledge: Knowledge) -> Tensor:
         """Return e (B, M, K, E) of all candidates; each entity is projected once."""
         distinct, place = torch.unique(mentions.entity, return_inverse=True)
         vectors = knowledge.take(distinct)  # (U, V), zeros where padded
-        vectors = torch.where((distinct == MASK)[:, None], self.mask, vectors)
+        vectors = torch.where((distinct == MASKED)[:, None], self.mask, vectors)
         if self.own is not None:
             own = self.own(distinct.clamp_min(0)) * (distinct >= 0)[:, None]
             vectors = torch.cat([vectors, _LOUD * own], dim=1)
         return torch.nn.functional.embedding(place, self.entity(vectors))
 
-    def pooled(self, below: Tensor, mentions: Mentions) -> Tensor:
+    def pooled(self, below: Tensor, mentions: MentionBatch) -> Tensor:
         """Return the spans' vectors S (B, M, E): their pieces, weighed by a softmax in the span."""
         widest = int((mentions.last - mentions.first).max().clamp_min(1))
         column = mentions.first[:, :, None] + torch.arange(widest, device=below.device)
@@ -150,13 +151,13 @@ class KnowledgeAttention(nn.Module):
         scores = self.pool(below)[window, column, 0].masked_fill(~inside, -torch.inf)
         return torch.einsum("bmw,bmwe->bme", scores.softmax(-1), below[window, column])
 
-    def scores(self, spans: Tensor, mentions: Mentions, entities: Tensor) -> Tensor:
+    def scores(self, spans: Tensor, mentions: MentionBatch, entities: Tensor) -> Tensor:
         """Return ψ (B, M, K), -inf where there is no candidate."""
         dots = torch.einsum("bme,bmke->bmk", spans, entities) * self.settings.size**-0.5
         prior = mentions.prior
         prior = prior.clamp_min(_UNLIKELY).log() if self.settings.log_prior else prior
         scores = self.score(torch.stack([prior, dots], dim=-1))[..., 0]
-        return scores.masked_fill(~mentions.offered, -torch.inf)
+        return scores.masked_fill(~mentions.is_candidate, -torch.inf)
 
     def weights(self, scores: Tensor) -> Tensor:
         """Return ψ~ (B, M, K): a softmax over what reaches δ, zeros where nothing does."""

@@ -14,11 +14,11 @@ from kgraft.errors import BadInput
 from kgraft.graft.attach import Grafts, attach, grafts_of
 from kgraft.graft.kinds import KINDS, Kind
 from kgraft.graft.knowledge import Knowledge
-from kgraft.graft.mentions import Mentions
 from kgraft.graft.noticed import Noticed
 from kgraft.graft.recipe import from_recipe
 from kgraft.graft.saving import GraftConfig, load_weights, read_config, save_grafts
 from kgraft.text.encoder import Encoder
+from kgraft.text.mention_batch import MentionBatch
 from kgraft.text.windows import Windows
 from kgraft.training.folder import differences
 
@@ -37,7 +37,7 @@ class NoticedWindows(Windows):
         held = {f.name: getattr(windows, f.name) for f in fields(Windows)}
         return cls(**held, noticed=noticed)
 
-    def mentions(self, numbers: np.ndarray) -> dict[int, Mentions]:
+    def mentions(self, numbers: np.ndarray) -> dict[int, MentionBatch]:
         """Return the mentions of some windows, by layer."""
         return {layer: noticed.batch(numbers) for layer, noticed in self.noticed.items()}
 
@@ -81,7 +81,7 @@ class GraftedEncoder(Encoder):
 
     def read(self, ids: torch.Tensor, mask: torch.Tensor, **beside: Any) -> torch.Tensor:  # noqa: ANN401
         """Return a vector for each token of padded windows; `knowledge` are mentions by layer."""
-        given: Mapping[int, Mentions] | None = beside.get("knowledge")
+        given: Mapping[int, MentionBatch] | None = beside.get("knowledge")
         if given is not None:
             held = {layer: found.to(self.device) for layer, found in given.items()}
             beside = beside | {"knowledge": held}

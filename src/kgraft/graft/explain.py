@@ -11,8 +11,9 @@ from kgraft.errors import BadInput
 from kgraft.graft.attach import knowledge_off, looking
 from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
 from kgraft.graft.knowledge import Knowledge
-from kgraft.graft.mentions import Looked, Mentions
+from kgraft.graft.output import GraftOutput
 from kgraft.text import Windows
+from kgraft.text.mention_batch import MentionBatch
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,8 @@ class _Layer:
 
     number: int
     knowledge: Knowledge
-    mentions: Mentions
-    looked: Looked
+    mentions: MentionBatch
+    looked: GraftOutput
 
 
 def _mentions(layer: _Layer, windows: Windows, text: str, limit: int) -> list[Explained]:
@@ -106,7 +107,7 @@ def _mentions(layer: _Layer, windows: Windows, text: str, limit: int) -> list[Ex
     start, end = windows.characters(0, first, last)
     heard = layer.looked.attention[0].mean(0)
     found = []
-    for m in np.flatnonzero(layer.mentions.there[0].numpy()).tolist():
+    for m in np.flatnonzero(layer.mentions.present[0].numpy()).tolist():
         span = int(start[m]), int(end[m])
         told = (layer.number, layer.knowledge.name, *span, text[slice(*span)], float(heard[m]))
         found.append(Explained(*told, _candidates(layer, m, limit)))
@@ -115,7 +116,7 @@ def _mentions(layer: _Layer, windows: Windows, text: str, limit: int) -> list[Ex
 
 def _candidates(layer: _Layer, m: int, limit: int) -> list[Considered]:
     mentions, looked = layer.mentions, layer.looked
-    there = mentions.offered[0, m]
+    there = mentions.is_candidate[0, m]
     weight, score = looked.weights[0, m][there], looked.scores[0, m][there]
     order = np.lexsort((-score.numpy(), -weight.numpy()))[:limit]
     rows = zip(

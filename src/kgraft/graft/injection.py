@@ -21,7 +21,8 @@ from torch import Tensor, nn
 
 from kgraft.errors import BadInput
 from kgraft.graft.knowledge import Knowledge
-from kgraft.graft.mentions import MASK, Looked, Mentions
+from kgraft.graft.output import GraftOutput
+from kgraft.text.mention_batch import MASKED, MentionBatch
 
 _QUIET = 0.02  # how loud what is injected begins, beside the host
 
@@ -61,11 +62,11 @@ class EntityInjection(nn.Module):
         return knowledge.size
 
     def forward(
-        self, hidden: Tensor, mentions: Mentions, knowledge: Knowledge
-    ) -> tuple[Tensor, Looked]:
+        self, hidden: Tensor, mentions: MentionBatch, knowledge: Knowledge
+    ) -> tuple[Tensor, GraftOutput]:
         """Take H (B, L, D) to H' (B, L, D); words outside of mentions stay what they are."""
         weights = likeliest(mentions)  # (B, M, K)
-        held = mentions.held(hidden.shape[1])  # (B, L, M)
+        held = mentions.covers(hidden.shape[1])  # (B, L, M)
         share = held / held.sum(-1, keepdim=True).clamp_min(1)
         known = self._known(mentions, weights, knowledge)  # (B, M, V)
         injected = share @ known  # (B, L, V)
@@ -74,13 +75,13 @@ class EntityInjection(nn.Module):
         else:
             changed = self.project(torch.cat([hidden, injected], dim=-1))
         changed = torch.where(held.any(-1)[..., None], changed, hidden)
-        scores = mentions.prior.log().masked_fill(~mentions.offered, -torch.inf)
-        return changed, Looked(scores, weights, share, known)
+        scores = mentions.prior.log().masked_fill(~mentions.is_candidate, -torch.inf)
+        return changed, GraftOutput(scores, weights, share, known)
 
-    def _known(self, mentions: Mentions, weights: Tensor, knowledge: Knowledge) -> Tensor:
+    def _known(self, mentions: MentionBatch, weights: Tensor, knowledge: Knowledge) -> Tensor:
         """Return what is known of the mentions, (B, M, V)."""
         entity = chosen_entity(mentions, weights)
-        return torch.where((entity == MASK)[..., None], self.mask, knowledge.take(entity))
+        return torch.where((entity == MASKED)[..., None], self.mask, knowledge.take(entity))
 
 
 class RelationInjection(EntityInjection):
@@ -89,18 +90,18 @@ class RelationInjection(EntityInjection):
     def _size(self, knowledge: Knowledge) -> int:
         return knowledge.relations.size
 
-    def _known(self, mentions: Mentions, weights: Tensor, knowledge: Knowledge) -> Tensor:
+    def _known(self, mentions: MentionBatch, weights: Tensor, knowledge: Knowledge) -> Tensor:
         return knowledge.relations.between(chosen_entity(mentions, weights))
 
 
-def likeliest(mentions: Mentions) -> Tensor:
+def likeliest(mentions: MentionBatch) -> Tensor:
     """Return 1 for each mention's candidate with the highest prior, else 0, (B, M, K)."""
-    prior = mentions.prior.masked_fill(~mentions.offered, -1.0)
+    prior = mentions.prior.masked_fill(~mentions.is_candidate, -1.0)
     best = torch.nn.functional.one_hot(prior.argmax(-1), prior.shape[-1])
-    return best.to(mentions.prior) * mentions.offered
+    return best.to(mentions.prior) * mentions.is_candidate
 
 
-def chosen_entity(mentions: Mentions, weights: Tensor) -> Tensor:
+def chosen_entity(mentions: MentionBatch, weights: Tensor) -> Tensor:
     """Return the entity of the candidate that weighs most, -1 where none has weight, (B, M)."""
     best = mentions.entity.gather(-1, weights.argmax(-1, keepdim=True))[..., 0]
     return best.masked_fill((weights == 0).all(-1), -1)

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from kgraft.graft.mentions import UNKNOWN
 from kgraft.graph.annotated import Annotated, a_tenth
+from kgraft.text.mention_batch import UNKNOWN
 from kgraft.text.passages import join
 from kgraft.training import stream
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from kgraft.graft.mentions import NIL, NONE, UNKNOWN, Mentions
 from kgraft.graph.adjacency import expand
 from kgraft.graph.names import Named
 from kgraft.text import Places, Windows
+from kgraft.text.mention_batch import NIL, PADDING, UNKNOWN, MentionBatch
 
 CANDIDATES = 30  # of a mention, at most
 LONGEST = 6  # tokens of a mention, at most
@@ -51,7 +51,7 @@ class Noticed:
         bounds = np.append(0, np.cumsum(last - first))
         return cls(places.take(rows), bounds, named.entity[taken], named.prior[taken], meant)
 
-    def batch(self, numbers: np.ndarray) -> Mentions:
+    def batch(self, numbers: np.ndarray) -> MentionBatch:
         """Return the mentions of some windows, in their order."""
         sides = (np.searchsorted(self.places.window, numbers, side=s) for s in ("left", "right"))
         begin, stop = sides
@@ -63,12 +63,12 @@ class Noticed:
         at, which = expand(self.bounds[span], self.bounds[span + 1])
         rank = which - self.bounds[span][at]
         wide = (*shape, int(rank.max(initial=0)) + 1)
-        entity, prior = np.full(wide, NONE, np.int64), np.zeros(wide, np.float32)
+        entity, prior = np.full(wide, PADDING, np.int64), np.zeros(wide, np.float32)
         place = (row[at], column[at], rank)
         entity[place], prior[place] = self.entity[which], self.prior[which]
         gold = np.full(shape, UNKNOWN, np.int64)
         gold[row, column] = self.gold[span]
-        return Mentions(
+        return MentionBatch(
             *map(torch.from_numpy, (first, last, entity, prior, _places_of(gold, entity)))
         )
 

@@ -13,7 +13,6 @@ import numpy as np
 from kgraft.errors import BadInput
 from kgraft.graft.attach import freeze_bottom, knowledge_off
 from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
-from kgraft.graft.mentions import UNKNOWN
 from kgraft.graft.next_sentence import Pairs
 from kgraft.graft.noticed import Noticed
 from kgraft.graft.saving import GRAFT, host_digest
@@ -27,6 +26,7 @@ from kgraft.tensors import write_tensors
 from kgraft.text.adapters import adapt
 from kgraft.text.masked import HEAD, MaskedHead
 from kgraft.text.masked_training import MaskedSettings, train_masked
+from kgraft.text.mention_batch import UNKNOWN
 from kgraft.training import Epoch, Schedule, train
 from kgraft.training.folder import RunFolder, run_folder
 from kgraft.training.seeds import seeded

@@ -13,12 +13,12 @@ from torch import Tensor, nn
 from kgraft.graft.attach import looking
 from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
 from kgraft.graft.losses import likelihood_loss, margin_loss
-from kgraft.graft.mentions import Mentions
 from kgraft.graft.next_sentence import NextHead
 from kgraft.graft.settings import GraftSettings
 from kgraft.text import length_batches
 from kgraft.text.layers import layers_of
 from kgraft.text.masked import Masked, MaskedHead, TokenMask
+from kgraft.text.mention_batch import MentionBatch
 from kgraft.training import stream, torch_stream
 from kgraft.training.adam import warmed_up
 from kgraft.training.learner import Learner
@@ -150,10 +150,12 @@ class GraftTrainee(Learner):
             losses |= self._links(scores, mentions)
         return losses
 
-    def _links(self, scores: dict[int, Tensor], mentions: dict[int, Mentions]) -> dict[str, Tensor]:
+    def _links(
+        self, scores: dict[int, Tensor], mentions: dict[int, MentionBatch]
+    ) -> dict[str, Tensor]:
         """Return how far the linkers are from what is marked."""
         return {
-            f"links.{layer}": self._linking_loss(layer)(scores[layer], mentions[layer].known)
+            f"links.{layer}": self._linking_loss(layer)(scores[layer], mentions[layer].gold_rank)
             for layer in scores
         }
 
@@ -171,11 +173,11 @@ class GraftTrainee(Learner):
         chosen = ids == self.mask.mask
         return Masked(ids, chosen, torch.from_numpy(texts.hidden[windows])[chosen.nonzero()[:, 0]])
 
-    def _often(self, ids: Tensor, mentions: dict[int, Mentions]) -> Tensor:
+    def _often(self, ids: Tensor, mentions: dict[int, MentionBatch]) -> Tensor:
         """Return how often each token is masked, (B, L): those of known mentions often."""
         shares = torch.full(ids.shape, self.mask.share)
         for found in mentions.values():
-            known = (found.held(ids.shape[1]) & (found.known >= 0)[:, None]).any(-1)
+            known = (found.covers(ids.shape[1]) & (found.gold_rank >= 0)[:, None]).any(-1)
             shares = shares.masked_fill(known, OFTEN)
         return shares
 
@@ -185,12 +187,12 @@ class GraftTrainee(Learner):
 
     def _hidden(
         self,
-        mentions: dict[int, Mentions],
+        mentions: dict[int, MentionBatch],
         masked: Masked,
         drawn: torch.Generator,
         *,
         told: bool = False,
-    ) -> dict[int, Mentions]:
+    ) -> dict[int, MentionBatch]:
         """Hide the candidates that would give masked words away, or tell what marked ones mean.
 
         What stands hidden in the texts already gives nothing away.
@@ -198,14 +200,14 @@ class GraftTrainee(Learner):
         if self.texts.hidden is not None:
             return mentions
         known = self.encoder.grafts.knowledge
-        shown = {layer: found.told() if told else found for layer, found in mentions.items()}
+        shown = {layer: found.gold_only() if told else found for layer, found in mentions.items()}
         return {
-            layer: found.masked(masked.chosen, drawn, known[layer].count, told=told)
+            layer: found.mask_randomly(masked.chosen, drawn, known[layer].count, keep_gold=told)
             for layer, found in shown.items()
         }
 
     def _read(
-        self, ids: Tensor, mask: Tensor, mentions: dict[int, Mentions]
+        self, ids: Tensor, mask: Tensor, mentions: dict[int, MentionBatch]
     ) -> tuple[Tensor, dict[int, Tensor]]:
         """Return what was read, (B, L, D), and the scores of candidates by layer."""
         given = {"knowledge": mentions} if self.knowing else {}
@@ -225,7 +227,7 @@ class GraftTrainee(Learner):
             ids, mask, mentions = read_batch(self.valid, windows)
             _, scores = self._read(ids, mask, mentions)
             for layer, found in scores.items():
-                gold = mentions[layer].known
+                gold = mentions[layer].gold_rank
                 known = gold >= 0
                 right += int(torch.eq(found[known].argmax(-1), gold[known]).sum())
                 links += int(known.sum())
@@ -248,7 +250,7 @@ def _next_head(size: int, seed: int) -> NextHead:
 
 def read_batch(
     texts: NoticedWindows, windows: np.ndarray
-) -> tuple[Tensor, Tensor, dict[int, Mentions]]:
+) -> tuple[Tensor, Tensor, dict[int, MentionBatch]]:
     """Return token ids and mask (B, L), and the mentions by layer."""
     ids, mask = map(torch.from_numpy, texts.padded(windows))
     return ids, mask, texts.mentions(windows)

@@ -108,7 +108,9 @@ class Ready:
             if layer in seen:
                 at = beside["knowledge"][layer]
                 touched = (at.first[window] < last) & (at.last[window] > first)
-                parts.append(_means(touched & at.there[window], seen[layer].known[window]))
+                parts.append(
+                    _means(touched & at.present[window], seen[layer].mention_vectors[window])
+                )
             else:
                 parts.append(read.new_zeros(len(row), size))
         return torch.cat(parts, -1).view(len(rows), spans, -1)

@@ -16,13 +16,13 @@ import torch
 
 from kgraft.errors import BadInput
 from kgraft.graft import ExpectingKnowledge, GraftedEncoder, NoticedWindows
-from kgraft.graft.mentions import NIL, UNKNOWN
 from kgraft.graft.noticed import Noticed
 from kgraft.graph import Graph, TripleArrays
 from kgraft.graph.names import Named
 from kgraft.graph.say import OBJECT, SUBJECT, templates
 from kgraft.text import Encoder, length_batches
 from kgraft.text.masked import MaskedHead
+from kgraft.text.mention_batch import NIL, UNKNOWN
 
 FORGOTTEN = 0.4  # share of the facts learnt from that the graph seems to lack
 

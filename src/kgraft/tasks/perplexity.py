@@ -37,8 +37,11 @@ def perplexity_counts(
         if knowing:
             found = texts.mentions(numbers)
             if told:
-                found = {layer: m.told() for layer, m in found.items()}
-            found = {layer: m.silent(masked.chosen, told=told) for layer, m in found.items()}
+                found = {layer: m.gold_only() for layer, m in found.items()}
+            found = {
+                layer: m.mask_candidates(masked.chosen, keep_gold=told)
+                for layer, m in found.items()
+            }
             beside = {"knowledge": found}
         read = encoder.read(masked.ids, mask, **beside)
         logits = head(read[masked.chosen], encoder.words)

@@ -21,7 +21,6 @@ import torch
 
 from kgraft.errors import BadInput
 from kgraft.graft import GraftedEncoder, Noticed, NoticedWindows, looking, notice
-from kgraft.graft.mentions import UNKNOWN
 from kgraft.graft.wordnet import WordNetKnowledge, prior
 from kgraft.graph import Graph
 from kgraft.graph.adjacency import expand
@@ -29,6 +28,7 @@ from kgraft.graph.annotated import Annotated, document_of, json_lines
 from kgraft.graph.names import Named
 from kgraft.json_text import parse_json
 from kgraft.text import length_batches
+from kgraft.text.mention_batch import UNKNOWN
 from kgraft.text.passages import join, passages
 
 Word = tuple[int, int, str, str, list[str]]
