@@ -11,74 +11,53 @@ two layers of an encoder and takes H, what the lower gives out, to H', what the 
 
 W2 starts as the pseudo-inverse of W1, and the last MLP nearly silent: H' starts close to H. Words
 and spans start with the same map in the last attention: a word looks at its own mention first.
-Where one candidate is right for sure, log p_mk may take the place of p_mk: ψ then starts as log p,
+Where one candidate is always right, log p_mk may take the place of p_mk: ψ then starts as log p,
 so that the prior is what is believed until something better is learnt.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from kgraft.errors import BadInput
-from kgraft.graft.knowledge import Knowledge
+from kgraft.graft.interfaces import Graft, Knowledge
+from kgraft.graft.kinds import GRAFTS
 from kgraft.graft.output import GraftOutput
+from kgraft.graft.settings import AttentionSettings
 from kgraft.text.mention_batch import MASKED, MentionBatch
 
 _QUIET = 0.02  # how loud the last MLP begins
-_LOUD = 20.0  # how much the numbers learnt for an entity count: few texts speak of each
+_LOUD = 20.0  # scale of the vectors learned per entity: few texts mention each
 _UNLIKELY = 1e-6  # a prior below it counts as this much
 _SHARP = 2.0  # how much a word looks at its own mention at first
 
 
-@dataclass(frozen=True)
-class AttentionSettings:
-    """The sizes of a knowledge attention."""
-
-    size: int = 300  # E, of an entity inside
-    heads: int = 4
-    inner: int = 1024  # of the feed-forward parts
-    score: int = 100  # hidden units of the candidate's score
-    threshold: float | None = 0.0  # δ; None keeps all candidates, and NULL out
-    dropout: float = 0.1
-    log_prior: bool = False  # whether ψ reads log p, and starts as that
-    own: int = 0  # numbers that are learnt for each entity, beside the vector it comes with
-
-    def __post_init__(self) -> None:
-        least_of = {"size": 1, "heads": 1, "inner": 1, "score": 1, "own": 0}
-        for name, least in least_of.items():
-            if getattr(self, name) < least:
-                said = f"{name} is {getattr(self, name)}"
-                raise BadInput(said, remedy=f"give {least} or more")
-        if self.size % self.heads:
-            remedy = f"give a size that {self.heads} divides"
-            said = f"size {self.size} cannot be shared by {self.heads} heads"
-            raise BadInput(said, remedy=remedy)
-
-
-class KnowledgeAttention(nn.Module):
+@GRAFTS.register("attention")
+class KnowledgeAttention(Graft):
     """The four steps, for a whole batch of windows, spans and candidates at once.
 
-    Without settings, there is a threshold where perhaps no candidate is right (`Knowledge.closed`),
-    and where one is right for sure, ψ reads log p.
+    Without settings, there is a threshold where perhaps no candidate is right; where one always is
+    (`Knowledge.closed`), ψ reads log p.
     """
 
-    settings_class = AttentionSettings
+    settings_class: ClassVar[type[AttentionSettings]] = AttentionSettings
+    linker_parts: ClassVar[tuple[str, ...]] = ("down.", "pool.", "own.", "entity.", "spans.", "score.")
 
     def __init__(
         self, host_size: int, knowledge: Knowledge, settings: AttentionSettings | None = None
     ) -> None:
-        super().__init__()
-        sure = AttentionSettings(threshold=None, log_prior=True)
-        self.settings = settings or (sure if knowledge.closed else AttentionSettings())
+        super().__init__(host_size, knowledge)
+        closed = AttentionSettings(threshold=None, log_prior=True)
+        self.settings = settings or (closed if knowledge.closed else AttentionSettings())
         size, inner = self.settings.size, self.settings.inner
         self.down = nn.Linear(host_size, size)  # W1
         self.up = nn.Linear(size, host_size)  # W2
         self.pool = nn.Linear(size, 1, bias=False)
-        self.own = nn.Embedding(knowledge.count, self.settings.own) if self.settings.own else None
-        self.entity = nn.Linear(knowledge.size + self.settings.own, size, bias=False)
+        own_size = self.settings.own_size
+        self.own = nn.Embedding(knowledge.count, own_size) if own_size else None
+        self.entity = nn.Linear(knowledge.size + own_size, size, bias=False)
         self.spans = Block(size, self.settings.heads, inner, self.settings.dropout)
         self.score = nn.Sequential(
             nn.Linear(2, self.settings.score), nn.ReLU(), nn.Linear(self.settings.score, 1)
@@ -87,25 +66,25 @@ class KnowledgeAttention(nn.Module):
         self.mask = nn.Parameter(torch.randn(knowledge.size))
         self.words = Attention(size, self.settings.heads)
         self.mix = feed_forward(size, inner, self.settings.dropout)
-        self.known_size = size  # of what it makes of a mention
-        self._begin()
+        self.mention_size = size
+        self._init_weights()
 
     @torch.no_grad()
-    def _begin(self) -> None:
+    def _init_weights(self) -> None:
         if self.own is not None:
             self.own.weight.zero_()
         nn.init.orthogonal_(self.down.weight)  # of others the pseudo-inverse may be very loud
         self.up.weight.copy_(torch.linalg.pinv(self.down.weight))
         self.up.bias.zero_()
-        self.words.look_alike(_SHARP)
+        self.words.init_similarity(_SHARP)
         last = self.mix[-1]
         assert isinstance(last, nn.Linear)
         last.weight.mul_(_QUIET)
         last.bias.zero_()
         if self.settings.log_prior:
-            self._believe()
+            self._init_log_prior()
 
-    def _believe(self) -> None:
+    def _init_log_prior(self) -> None:
         """Let ψ start as log p: one unit, -log p, is passed on, the others nearly silent."""
         first, _, last = self.score
         assert isinstance(first, nn.Linear)
@@ -127,18 +106,19 @@ class KnowledgeAttention(nn.Module):
         enhanced = spans + self.mixed(weights, entities)  # S'
         seen, attention = self.words(below, enhanced, mentions.present)
         changed = self.up(self.mix(seen)) + hidden
-        some = mentions.present.any(1)[:, None, None]
-        return torch.where(some, changed, hidden), GraftOutput(scores, weights, attention, enhanced)
+        has_mention = mentions.present.any(1)[:, None, None]
+        output = GraftOutput(scores, weights, attention, enhanced)
+        return torch.where(has_mention, changed, hidden), output
 
     def entities(self, mentions: MentionBatch, knowledge: Knowledge) -> Tensor:
         """Return e (B, M, K, E) of all candidates; each entity is projected once."""
-        distinct, place = torch.unique(mentions.entity, return_inverse=True)
+        distinct, index = torch.unique(mentions.entity, return_inverse=True)
         vectors = knowledge.take(distinct)  # (U, V), zeros where padded
         vectors = torch.where((distinct == MASKED)[:, None], self.mask, vectors)
         if self.own is not None:
             own = self.own(distinct.clamp_min(0)) * (distinct >= 0)[:, None]
             vectors = torch.cat([vectors, _LOUD * own], dim=1)
-        return torch.nn.functional.embedding(place, self.entity(vectors))
+        return torch.nn.functional.embedding(index, self.entity(vectors))
 
     def pooled(self, below: Tensor, mentions: MentionBatch) -> Tensor:
         """Return the spans' vectors S (B, M, E): their pieces, weighed by a softmax in the span."""
@@ -164,8 +144,8 @@ class KnowledgeAttention(nn.Module):
         threshold = self.settings.threshold
         floor = torch.finfo(scores.dtype).min if threshold is None else threshold
         kept = scores.masked_fill(scores < floor, -torch.inf)
-        some = torch.isfinite(kept).any(-1, keepdim=True)
-        return kept.masked_fill(~some, 0.0).softmax(-1) * some
+        any_kept = torch.isfinite(kept).any(-1, keepdim=True)
+        return kept.masked_fill(~any_kept, 0.0).softmax(-1) * any_kept
 
     def mixed(self, weights: Tensor, entities: Tensor) -> Tensor:
         """Return E~ (B, M, E): the candidates by their weights, NULL where none has any."""
@@ -184,23 +164,23 @@ class Attention(nn.Module):
         self.value, self.out = nn.Linear(size, size), nn.Linear(size, size)
 
     @torch.no_grad()
-    def look_alike(self, scale: float) -> None:
+    def init_similarity(self, scale: float) -> None:
         """Let queries and keys be the same map, so that like looks at like."""
         for projection in (self.query, self.key):
             projection.bias.zero_()
         nn.init.orthogonal_(self.query.weight, gain=scale)
         self.key.weight.copy_(self.query.weight)
 
-    def forward(self, queries: Tensor, keys: Tensor, there: Tensor) -> tuple[Tensor, Tensor]:
-        """Let (B, Q, E) look at (B, K, E), as far as they are there (B, K).
+    def forward(self, queries: Tensor, keys: Tensor, present: Tensor) -> tuple[Tensor, Tensor]:
+        """Let (B, Q, E) look at (B, K, E), as far as these are present (B, K).
 
         Return what is seen, (B, Q, E), and where it was looked at, the mean of the heads (B, Q, K).
         """
         parts = (self.query(queries), self.key(keys), self.value(keys))
         query, key, value = (p.unflatten(-1, (self.heads, -1)).transpose(1, 2) for p in parts)
         logits = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5  # (B, heads, Q, K)
-        there = there | ~there.any(1, keepdim=True)  # where nothing is there: something finite
-        weights = logits.masked_fill(~there[:, None, None], -torch.inf).softmax(-1)
+        present = present | ~present.any(1, keepdim=True)  # of padding only: something finite
+        weights = logits.masked_fill(~present[:, None, None], -torch.inf).softmax(-1)
         seen = (weights @ value).transpose(1, 2).flatten(2)
         return self.out(seen), weights.mean(1)
 
@@ -214,9 +194,9 @@ class Block(nn.Module):
         self.inner = feed_forward(size, inner, dropout)
         self.first, self.second = nn.LayerNorm(size, eps=1e-5), nn.LayerNorm(size, eps=1e-5)
 
-    def forward(self, spans: Tensor, there: Tensor) -> Tensor:
+    def forward(self, spans: Tensor, present: Tensor) -> Tensor:
         """Take spans (B, M, E) to (B, M, E)."""
-        seen, _ = self.attention(spans, spans, there)
+        seen, _ = self.attention(spans, spans, present)
         spans = self.first(spans + self.dropout(seen))
         return self.second(spans + self.dropout(self.inner(spans)))
 

@@ -1,8 +1,8 @@
 """Grafting itself: knowledge plugged into an encoder between two of its layers.
 
-The host keeps its class, its inputs and its outputs. What is grafted stands in `host.grafts` and
-works by hooks on the host's layers; without knowledge of a text the host does what it always did,
-to the bit.
+The host keeps its class, its inputs and its outputs. What is grafted is in `host.grafts` and works
+by hooks on the host's layers; without knowledge of a text the host reads as it always did, to the
+bit.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from kgraft.errors import BadInput
-from kgraft.graft.kinds import KINDS, Kind
-from kgraft.graft.knowledge import Knowledge
+from kgraft.graft.graft_folder import GraftFolder, tensor_digests
+from kgraft.graft.interfaces import Graft, Knowledge
+from kgraft.graft.kinds import GRAFTS
 from kgraft.graft.output import GraftOutput
-from kgraft.graft.saving import digests, save_grafts
 from kgraft.text.layers import layers_of
 from kgraft.text.mention_batch import MentionBatch
-from kgraft.training.seeds import seeded
+from kgraft.training import seeded
 
 Host = TypeVar("Host", bound=PreTrainedModel)
 Batch = MentionBatch | Mapping[int, MentionBatch]
@@ -31,31 +31,35 @@ Batch = MentionBatch | Mapping[int, MentionBatch]
 
 _READING: ContextVar[Mapping[int, MentionBatch] | None] = ContextVar("_READING", default=None)
 _OFF: ContextVar[frozenset[int]] = ContextVar("_OFF", default=frozenset())
-_LOOKING: ContextVar[dict[int, GraftOutput] | None] = ContextVar("_LOOKING", default=None)
+_RECORD: ContextVar[dict[int, GraftOutput] | None] = ContextVar("_RECORD", default=None)
 
 
 class Grafts(nn.ModuleDict):
-    """What is grafted onto a host: by the number of the layer it stands after, counted from 1."""
+    """What is grafted onto a host, by the layer that it comes after, counted from 1."""
 
     def __init__(self, grafts: Mapping[int, nn.Module], knowledge: Mapping[int, Knowledge]) -> None:
         super().__init__({str(layer): graft for layer, graft in grafts.items()})
         self.knowledge = dict(knowledge)
-        self.host_digests: dict[str, str] = {}  # of its tensors, as they were before
+        self.host_digests: dict[str, str] = {}  # of the host's tensors, before anything was grafted
         self.handles: list[Any] = []
 
     @property
     def layers(self) -> list[int]:
-        """The layers with a graft, rising."""
+        """The layers with a graft, in order."""
         return sorted(self.knowledge)
 
     @property
-    def sizes(self) -> dict[int, int]:
+    def mention_sizes(self) -> dict[int, int]:
         """The size of the vectors that each graft makes of mentions, by its layer."""
-        return {layer: cast("int", self[str(layer)].known_size) for layer in self.layers}
+        return {layer: self.at(layer).mention_size for layer in self.layers}
+
+    def at(self, layer: int) -> Graft:
+        """Return the graft after a layer."""
+        return cast("Graft", self[str(layer)])
 
     def plug(self, host: PreTrainedModel) -> None:
         """Begin to work in a host."""
-        self.host_digests = self.host_digests or digests(host)
+        self.host_digests = self.host_digests or tensor_digests(host)
         host.grafts, host.save_pretrained = self, _Save(host)
         layers = layers_of(host)
         hooks = [layers[n - 1].register_forward_hook(_After(self, n)) for n in self.layers]
@@ -68,36 +72,36 @@ class Grafts(nn.ModuleDict):
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Take the knowledge out of the host's inputs."""
         named = dict(named)
-        given = named.pop("knowledge", None)
-        _READING.set(None if given is None else self._by_layer(given))
+        batch = named.pop("knowledge", None)
+        _READING.set(None if batch is None else self._by_layer(batch))
         return inputs, named
 
     def _end(self, *_: object) -> None:
         _READING.set(None)
 
-    def _by_layer(self, given: Batch) -> Mapping[int, MentionBatch]:
-        if isinstance(given, MentionBatch):
+    def _by_layer(self, batch: Batch) -> Mapping[int, MentionBatch]:
+        if isinstance(batch, MentionBatch):
             if len(self) != 1:
                 layers = ", ".join(map(str, self.layers))
                 raise BadInput(
-                    "mentions for no layer in particular",
-                    remedy=f"there are grafts after {layers}: give {{layer: mentions, …}}",
+                    f"mentions without a layer, but there are grafts after {layers}",
+                    remedy="give {layer: mentions, …}",
                 )
-            return {self.layers[0]: given}
-        for layer in given:
+            return {self.layers[0]: batch}
+        for layer in batch:
             if layer not in self.knowledge:
-                raise BadInput(f"no graft stands after layer {layer}")
-        return given
+                raise BadInput(f"there is no graft after layer {layer}")
+        return batch
 
     def change(self, layer: int, hidden: Tensor) -> Tensor:
         """Return what the next layer reads in place of what this one gave out."""
         mentions = (_READING.get() or {}).get(layer)
         if mentions is None or id(self) in _OFF.get() or not mentions.present.any():
             return hidden
-        changed, looked = self[str(layer)](hidden, mentions, self.knowledge[layer])
-        looking = _LOOKING.get()
-        if looking is not None:
-            looking[layer] = looked
+        changed, output = self[str(layer)](hidden, mentions, self.knowledge[layer])
+        record = _RECORD.get()
+        if record is not None:
+            record[layer] = output
         return changed
 
 
@@ -108,7 +112,7 @@ class _Save:
         self.host = host
 
     def __call__(self, save_directory: str | Path, **_: object) -> None:
-        save_grafts(self.host, Path(save_directory), self.host.name_or_path)
+        GraftFolder.of(self.host, self.host.name_or_path).save_pretrained(save_directory)
 
 
 class _After:
@@ -127,42 +131,54 @@ def attach(
     host: Host,
     knowledge: Mapping[int, Knowledge],
     *,
-    kind: Kind = "attention",
+    kind: str = "attention",
     settings: Mapping[int, Any] | None = None,
     seed: int = 0,
 ) -> Host:
     """Graft knowledge onto an encoder and return it: `{layer: knowledge}`, layers from 1.
 
     `grafted(**inputs, knowledge=mentions)` then reads with knowledge. Layers that have a graft
-    already keep it. `kind` says how knowledge comes in, `settings` its sizes by layer.
+    already keep it. `kind` says how knowledge comes in (see `kgraft.graft.kinds`), `settings` its
+    sizes by layer.
     """
-    layers = layers_of(host)
-    held = getattr(host, "grafts", None)
-    grafts = dict(held.items()) if isinstance(held, Grafts) else {}
-    known = dict(held.knowledge) if isinstance(held, Grafts) else {}
-    for layer, what in knowledge.items():
-        if not 1 <= layer <= len(layers):
-            remedy = f"choose one of its {len(layers)} layers, counted from 1"
-            raise BadInput(f"the encoder has no layer {layer}", remedy=remedy)
-        if layer in known:
-            raise BadInput(f"layer {layer} has a graft already", remedy="detach it first")
-        grafts[str(layer)] = _new(host, kind, what, (settings or {}).get(layer), seed + layer)
-        known[layer] = what
-    if not known:
+    before = getattr(host, "grafts", None)
+    before = before if isinstance(before, Grafts) else Grafts({}, {})
+    grafts: dict[int, nn.Module] = {layer: before.at(layer) for layer in before.layers}
+    sources = dict(before.knowledge)
+    for layer, source in knowledge.items():
+        _check_free(host, layer, sources)
+        grafts[layer] = _new_graft(host, kind, source, (settings or {}).get(layer), seed + layer)
+        sources[layer] = source
+    if not sources:
         raise BadInput("no knowledge is given", remedy="give {layer: knowledge}")
     detach(host)
-    new = Grafts({int(n): graft for n, graft in grafts.items()}, known)
-    if isinstance(held, Grafts):
-        new.host_digests = held.host_digests
-    new.plug(host)
+    attached = Grafts(grafts, sources)
+    attached.host_digests = before.host_digests
+    attached.plug(host)
     return host
 
 
-def _new(host: PreTrainedModel, kind: Kind, what: Knowledge, settings: Any, seed: int) -> nn.Module:  # noqa: ANN401
-    if kind not in KINDS:
-        raise BadInput(f"no graft is called {kind}", remedy=f"choose from {', '.join(KINDS)}")
+def _check_free(host: PreTrainedModel, layer: int, sources: Mapping[int, Knowledge]) -> None:
+    """Refuse a layer that the host lacks, or that has a graft."""
+    count = len(layers_of(host))
+    if not 1 <= layer <= count:
+        remedy = f"choose one of its {count} layers, counted from 1"
+        raise BadInput(f"the encoder has no layer {layer}", remedy=remedy)
+    if layer in sources:
+        raise BadInput(f"layer {layer} has a graft already", remedy="detach it first")
+
+
+def _new_graft(
+    host: PreTrainedModel,
+    kind: str,
+    knowledge: Knowledge,
+    settings: Any,  # noqa: ANN401
+    seed: int,
+) -> Graft:
+    graft_class = GRAFTS[kind]
     with seeded(seed):
-        graft = KINDS[kind](int(host.config.hidden_size), what, settings)
+        graft = graft_class(int(host.config.hidden_size), knowledge, settings)
+    graft.kind = kind
     return graft.to(host.device).train(host.training)
 
 
@@ -179,7 +195,7 @@ def detach(host: Host) -> Host:
 
 @contextmanager
 def knowledge_off(host: PreTrainedModel) -> Iterator[None]:
-    """Let a grafted encoder read without its knowledge for a while, just as its host did."""
+    """Let a grafted encoder read without its knowledge while the block runs, as its host did."""
     token = _OFF.set(_OFF.get() | {id(grafts_of(host))})
     try:
         yield
@@ -188,14 +204,14 @@ def knowledge_off(host: PreTrainedModel) -> Iterator[None]:
 
 
 @contextmanager
-def looking() -> Iterator[dict[int, GraftOutput]]:
-    """Keep what the grafts look at, by layer, of each reading while the block runs."""
-    seen: dict[int, GraftOutput] = {}
-    token = _LOOKING.set(seen)
+def record_grafts() -> Iterator[dict[int, GraftOutput]]:
+    """Record what the grafts give out, by layer, at the last reading while the block runs."""
+    record: dict[int, GraftOutput] = {}
+    token = _RECORD.set(record)
     try:
-        yield seen
+        yield record
     finally:
-        _LOOKING.reset(token)
+        _RECORD.reset(token)
 
 
 def grafts_of(host: PreTrainedModel) -> Grafts:
@@ -207,12 +223,14 @@ def grafts_of(host: PreTrainedModel) -> Grafts:
 
 
 def freeze_bottom(host: PreTrainedModel, layers: int) -> None:
-    """Let all of a host but its upper layers and what is grafted on stay as it is."""
-    held = layers_of(host)
-    if not 0 <= layers <= len(held):
-        remedy = f"give 0 to {len(held)}, as many layers as there are"
-        raise BadInput(f"{layers} layers are to stay", remedy=remedy)
-    above = {id(p) for layer in held[layers:] for p in layer.parameters()}
+    """Let only the upper layers of a host learn, and what is grafted onto it."""
+    all_layers = layers_of(host)
+    if not 0 <= layers <= len(all_layers):
+        count = len(all_layers)
+        raise BadInput(
+            f"cannot freeze {layers} layers: the encoder has {count}", remedy=f"give 0 to {count}"
+        )
+    above = {id(p) for layer in all_layers[layers:] for p in layer.parameters()}
     for name, parameter in host.named_parameters():
         if id(parameter) not in above and not name.startswith("grafts."):
             parameter.requires_grad_(requires_grad=False)

@@ -1,4 +1,4 @@
-"""Injection: the simple ways to let knowledge in, to measure the attention against.
+"""Injection: the simple way to let knowledge in, to measure the attention against.
 
 Each mention takes the candidate with the highest prior. What is known of it is added at the words
 of the mention, or mixed with them:
@@ -6,59 +6,47 @@ of the mention, or mixed with them:
     add       H'_t = H_t + W x               W starts nearly silent
     concat    H'_t = [H_t ; x] W             W starts as the identity beside something nearly silent
 
-with x the mean, over the mentions that hold word t, of the entity's vector (`EntityInjection`) or
-of the sum of the vectors of the relations between it and the text's other entities
-(`RelationInjection`).
+with x the mean of the entities' vectors over the mentions that hold word t.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from kgraft.errors import BadInput
-from kgraft.graft.knowledge import Knowledge
+from kgraft.graft.interfaces import Graft, Knowledge
+from kgraft.graft.kinds import GRAFTS
 from kgraft.graft.output import GraftOutput
+from kgraft.graft.settings import InjectionSettings
 from kgraft.text.mention_batch import MASKED, MentionBatch
 
 _QUIET = 0.02  # how loud what is injected begins, beside the host
 
 
-@dataclass(frozen=True)
-class InjectionSettings:
-    """How vectors are injected."""
-
-    by: Literal["add", "concat"] = "add"
-
-    def __post_init__(self) -> None:
-        if self.by not in ("add", "concat"):
-            raise BadInput(f"nothing is injected by {self.by}", remedy="choose add or concat")
-
-
-class EntityInjection(nn.Module):
+@GRAFTS.register("entity")
+class EntityInjection(Graft):
     """The vector of each mention's likeliest entity, at the words of the mention."""
 
-    settings_class = InjectionSettings
+    settings_class: ClassVar[type[InjectionSettings]] = InjectionSettings
 
     def __init__(
         self, host_size: int, knowledge: Knowledge, settings: InjectionSettings | None = None
     ) -> None:
-        super().__init__()
+        super().__init__(host_size, knowledge)
         self.settings = settings or InjectionSettings()
-        size = self._size(knowledge)
-        own = host_size if self.settings.by == "concat" else 0
+        size = self._vector_size(knowledge)
+        own = host_size if self.settings.method == "concat" else 0
         self.project = nn.Linear(own + size, host_size)
         self.mask = nn.Parameter(torch.randn(size))
-        self.known_size = size
+        self.mention_size = size
         with torch.no_grad():
             self.project.weight.mul_(_QUIET * size**-0.5)
             self.project.weight[:, :own] = torch.eye(host_size, own)
             self.project.bias.zero_()
 
-    def _size(self, knowledge: Knowledge) -> int:
+    def _vector_size(self, knowledge: Knowledge) -> int:
         return knowledge.size
 
     def forward(
@@ -66,32 +54,24 @@ class EntityInjection(nn.Module):
     ) -> tuple[Tensor, GraftOutput]:
         """Take H (B, L, D) to H' (B, L, D); words outside of mentions stay what they are."""
         weights = likeliest(mentions)  # (B, M, K)
-        held = mentions.covers(hidden.shape[1])  # (B, L, M)
-        share = held / held.sum(-1, keepdim=True).clamp_min(1)
-        known = self._known(mentions, weights, knowledge)  # (B, M, V)
-        injected = share @ known  # (B, L, V)
-        if self.settings.by == "add":
+        covered = mentions.covers(hidden.shape[1])  # (B, L, M)
+        attention = covered / covered.sum(-1, keepdim=True).clamp_min(1)
+        vectors = self._mention_vectors(mentions, weights, knowledge)  # (B, M, V)
+        injected = attention @ vectors  # (B, L, V)
+        if self.settings.method == "add":
             changed = hidden + self.project(injected)
         else:
             changed = self.project(torch.cat([hidden, injected], dim=-1))
-        changed = torch.where(held.any(-1)[..., None], changed, hidden)
+        changed = torch.where(covered.any(-1)[..., None], changed, hidden)
         scores = mentions.prior.log().masked_fill(~mentions.is_candidate, -torch.inf)
-        return changed, GraftOutput(scores, weights, share, known)
+        return changed, GraftOutput(scores, weights, attention, vectors)
 
-    def _known(self, mentions: MentionBatch, weights: Tensor, knowledge: Knowledge) -> Tensor:
+    def _mention_vectors(
+        self, mentions: MentionBatch, weights: Tensor, knowledge: Knowledge
+    ) -> Tensor:
         """Return what is known of the mentions, (B, M, V)."""
         entity = chosen_entity(mentions, weights)
         return torch.where((entity == MASKED)[..., None], self.mask, knowledge.take(entity))
-
-
-class RelationInjection(EntityInjection):
-    """The vectors of the relations between the text's likeliest entities, at their mentions."""
-
-    def _size(self, knowledge: Knowledge) -> int:
-        return knowledge.relations.size
-
-    def _known(self, mentions: MentionBatch, weights: Tensor, knowledge: Knowledge) -> Tensor:
-        return knowledge.relations.between(chosen_entity(mentions, weights))
 
 
 def likeliest(mentions: MentionBatch) -> Tensor:
