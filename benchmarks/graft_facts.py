@@ -11,6 +11,7 @@ from benchmarks.grafted_wikipedia import SEEDS, named_triples, wikipedia_knowled
 from benchmarks.harness import WORK, Benchmark, Goal, shared_data
 from benchmarks.kept import kept
 from benchmarks.masked_start import masked_start
+from kgraft.corpus import hold_out
 from kgraft.graft import (
     AttentionSettings,
     GraftedEncoder,
@@ -19,7 +20,6 @@ from kgraft.graft import (
     train_graft,
 )
 from kgraft.graph import SPLITS, Graph, build_graph, open_source
-from kgraft.graph.annotated import a_tenth
 from kgraft.measure import paired_difference, share
 from kgraft.storage import sha256
 from kgraft.tasks import clozes, reciprocal_ranks
@@ -106,7 +106,7 @@ def _trained(
         encoder = GraftedEncoder(host, {LAYER: knowledge}, settings={LAYER: ATTENTION}, seed=seed)
         texts, valid = (
             noticed_clozes(encoder, LAYER, learnt.part(rows), seed=seed)
-            for rows in a_tenth(len(learnt), seed=seed)
+            for rows in hold_out(len(learnt), seed=seed)
         )
         for epoch in train_graft(
             encoder,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benchmarks.harness import WORK
 from benchmarks.kept import kept
+from kgraft.corpus import read_json_lines
 from kgraft.graft import (
     GraftedEncoder,
     GraftSettings,
@@ -19,7 +20,6 @@ from kgraft.graft import (
 )
 from kgraft.graft.attention import AttentionSettings
 from kgraft.graph import build_graph, open_source
-from kgraft.graph.annotated import json_lines
 from kgraft.tasks.senses import (
     SenseTexts,
     Sentence,
@@ -63,7 +63,7 @@ def _examples(
     """Yield WordNet's examples but those that are in some files of words in context."""
     apart = set()
     for name in without:
-        for _, line in json_lines(data / "wic" / f"{name}.jsonl"):
+        for _, line in read_json_lines(data / "wic" / f"{name}.jsonl"):
             told = json.loads(line)
             apart |= {_letters(told["text1"]), _letters(told["text2"])}
     for sentence in example_sentences(knowledge):

@@ -15,8 +15,8 @@ from benchmarks.joint_wikipedia import fresh, untold_types
 from benchmarks.kept import counted
 from benchmarks.linked_wikipedia import read_articles
 from benchmarks.live_memory import LiveMemory
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph import Graph
-from kgraft.graph.annotated import joined
 from kgraft.joint import (
     Descriptions,
     JointConfig,
@@ -87,7 +87,7 @@ def main() -> None:
 def windows(data: Path, graph: Graph) -> tuple[LinkedWindows, LinkedWindows]:
     """Return the texts to learn from, and others to measure on."""
     articles, encoder = read_articles(data, graph), fresh(graph).encoder
-    parts = (articles.train, joined([articles.valid, articles.test]))
+    parts = (articles.train, AnnotatedTexts.concat([articles.valid, articles.test]))
     learnt, held = (LinkedWindows.of(encoder.windows(part.texts), part) for part in parts)
     return learnt, held
 

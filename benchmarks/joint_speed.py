@@ -10,8 +10,8 @@ import numpy as np
 from benchmarks.harness import Benchmark, Goal, shared_data, turns
 from benchmarks.joint_wikipedia import fresh, untold_types
 from benchmarks.linked_wikipedia import read_articles
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph import Graph
-from kgraft.graph.annotated import Annotated
 from kgraft.joint import LinkedWindows, PretrainSettings, Weights, new_heads, open_memory
 from kgraft.joint.trainee import JointTrainee
 from kgraft.storage import sha256
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _trainee(
-    graph: Graph, texts: Annotated, folder: Path, weights: Weights, *, knowing: bool
+    graph: Graph, texts: AnnotatedTexts, folder: Path, weights: Weights, *, knowing: bool
 ) -> JointTrainee:
     model = fresh(graph)
     memory = open_memory(model, graph, folder=folder)

@@ -110,7 +110,7 @@ def pretrained(
     """
     graph, folder = untold_types(data).graph, WORK / name
     articles = read_articles(data, graph)
-    texts = articles.train.part(np.arange(0, len(articles.train), every))
+    texts = articles.train.select(np.arange(0, len(articles.train), every))
     identity = {"valid": articles.valid.digest()}
     whole = {
         **asdict(settings), "graph": graph.manifest.version, "texts": texts.digest(), **identity,

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from kgraft.corpus import AnnotatedTexts, annotate
 from kgraft.graph import Graph
-from kgraft.graph.annotated import Annotated, annotate
 from kgraft.text.passages import join, passages
 
 RUN = 8  # words in a row that two texts do not share by chance
@@ -32,9 +32,9 @@ class Sentence:
 class Articles:
     """Passages of three sets of articles."""
 
-    train: Annotated
-    valid: Annotated
-    test: Annotated
+    train: AnnotatedTexts
+    valid: AnnotatedTexts
+    test: AnnotatedTexts
 
 
 def read_articles(data: Path, graph: Graph) -> Articles:
@@ -57,10 +57,10 @@ def read_articles(data: Path, graph: Graph) -> Articles:
     return Articles(train, _unlike(valid, seen), _unlike(test, seen))
 
 
-def _unlike(held: Annotated, seen: set[tuple[str, ...]]) -> Annotated:
+def _unlike(held: AnnotatedTexts, seen: set[tuple[str, ...]]) -> AnnotatedTexts:
     """Return the passages that share no run of words with what was seen."""
     apart = [n for n, text in enumerate(held.texts) if not _runs([text]) & seen]
-    return held.part(np.array(apart, np.int64))
+    return held.select(np.array(apart, np.int64))
 
 
 def _runs(texts: list[str]) -> set[tuple[str, ...]]:
@@ -72,7 +72,7 @@ def _runs(texts: list[str]) -> set[tuple[str, ...]]:
     return found
 
 
-def _in_passages(sentences: list[Sentence], graph: Graph) -> Annotated:
+def _in_passages(sentences: list[Sentence], graph: Graph) -> AnnotatedTexts:
     groups = passages([str(s.article) for s in sentences], [s.text for s in sentences])
     return annotate(graph, (_joined([sentences[n] for n in group]) for group in groups))
 

@@ -11,8 +11,8 @@ import json
 from pathlib import Path
 
 from benchmarks.harness import WORK
+from kgraft.corpus import read_json_lines
 from kgraft.graph import Graph
-from kgraft.graph.annotated import json_lines
 from kgraft.storage import new_file
 from kgraft.tasks.few_shot import RelationTexts, first_of_each
 
@@ -35,11 +35,11 @@ def _learnt(data: Path) -> Path:
     path, folder = WORK / "sentences_to_learn.jsonl", data / "relations"
     if path.exists():
         return path
-    lines = [line for _, line in json_lines(folder / "fewrel" / "val_wiki.jsonl")]
+    lines = [line for _, line in read_json_lines(folder / "fewrel" / "val_wiki.jsonl")]
     apart = {json.loads(line)["name"] for line in lines}
     with new_file(path) as partial, partial.open("w", encoding="utf-8") as file:
         for source in ("wiki80/all.jsonl.gz", "fewrel/train_wiki.jsonl.gz"):
-            for _, line in json_lines(folder / source):
+            for _, line in read_json_lines(folder / source):
                 told = json.loads(line)
                 told["relation"] = told.get("name", told["relation"])
                 if told["relation"] not in apart:

@@ -26,9 +26,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kgraft.corpus import read_annotated, read_document_names
 from kgraft.errors import KgraftError
 from kgraft.graph import Graph, Refusals, build_graph, check_graph, open_source
-from kgraft.graph.annotated import documents_of, read_annotated
 
 MEMORY = 1 << 30  # bytes that the process may grow by
 
@@ -253,7 +253,7 @@ def read_graph(source: Path, out: Path, skip: bool) -> None:
 def read_marked(source: Path, out: Path, skip: bool) -> None:  # noqa: ARG001
     """Read annotated texts."""
     read_annotated(source, Graph.open("world"))
-    documents_of(source)
+    read_document_names(source)
 
 
 def read_to_link(source: Path, out: Path, skip: bool) -> None:  # noqa: ARG001

@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.harness import shared_data
 
 from benchmarks.link import texts
-from kgraft.graph.annotated import Annotated
+from kgraft.corpus import AnnotatedTexts
 from kgraft.link.evaluate import THRESHOLDS, evaluate, score_texts
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.model import WEIGHTS, LinkModel
@@ -31,7 +31,7 @@ from tools.train_linker import SETTINGS
 CARD = Path(__file__).with_name("linker_card.md")
 MOST = 120  # texts of a set
 AS_GOOD = 0.005  # of F1
-SETS: dict[str, tuple[str, bool, Callable[[Path], Annotated]]] = {
+SETS: dict[str, tuple[str, bool, Callable[[Path], AnnotatedTexts]]] = {
     "documents": ("wikidata", True, lambda data: texts.rebel(data, "choice")),
     "questions": ("wikidata", True, lambda data: texts.simple_questions(data, "dev")),
     "news": ("world", False, lambda data: texts.news(data, "choice")),
@@ -73,7 +73,7 @@ def _curve(model: LinkModel, data: Path, name: str) -> np.ndarray:
     """Return strong F1 at each threshold."""
     graph_name, partial, read = SETS[name]
     gold = read(data)
-    gold = gold.part(np.arange(min(MOST, len(gold))))
+    gold = gold.select(np.arange(min(MOST, len(gold))))
     knowledge = Knowledge.of(texts.open_graph(graph_name, data), model)
     knowledge.index = None
     scored = score_texts(model, knowledge, gold.texts)

@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.harness import shared_data
 
 from benchmarks.link import texts
-from kgraft.graph.annotated import Annotated
+from kgraft.corpus import AnnotatedTexts
 from kgraft.link.head_training import collect_examples, fit_head
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.model import LinkModel
@@ -86,7 +86,7 @@ def training_sources(data: Path, *, for_head: bool = False) -> list[TrainingText
         return opened
 
     def partly_marked(
-        graph: str, annotated: Annotated, most: int | None = None, few: int = HEAD_TEXTS
+        graph: str, annotated: AnnotatedTexts, most: int | None = None, few: int = HEAD_TEXTS
     ) -> TrainingTexts:
         sample = _sample(annotated, few if for_head else most)
         return TrainingTexts(knowledge(graph), sample, PARTIAL)
@@ -114,16 +114,16 @@ def training_sources(data: Path, *, for_head: bool = False) -> list[TrainingText
     return sources + [partly_marked(name, part) for name, part in zip(MADE_FROM, made, strict=True)]
 
 
-def _vocabulary(knowledge: Knowledge, annotated: Annotated) -> TrainingTexts:
+def _vocabulary(knowledge: Knowledge, annotated: AnnotatedTexts) -> TrainingTexts:
     """Return texts in which every noun of the vocabulary is marked, ordinary ones too."""
     return TrainingTexts(knowledge, annotated, FULL, none_ratio=0.5, teaches_mentions=False)
 
 
-def _sample(annotated: Annotated, most: int | None) -> Annotated:
+def _sample(annotated: AnnotatedTexts, most: int | None) -> AnnotatedTexts:
     if most is None or most >= len(annotated):
         return annotated
     order = np.random.default_rng(SETTINGS.seed).permutation(len(annotated))
-    return annotated.part(np.sort(order[:most]))
+    return annotated.select(np.sort(order[:most]))
 
 
 if __name__ == "__main__":

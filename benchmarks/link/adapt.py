@@ -10,8 +10,8 @@ import numpy as np
 from benchmarks.harness import WORK, Benchmark, Goal, shared_data
 from benchmarks.link import texts
 from benchmarks.link.unseen import judge
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph import Graph
-from kgraft.graph.annotated import Annotated, split_texts
 from kgraft.link import LinkSettings, adapt_linker
 from kgraft.link.adapt import read_adaptation
 from kgraft.link.decode import choose_links
@@ -53,7 +53,7 @@ def main() -> None:
     ) as run:
         run.figure("ncbi_f1_shipped", round(_strong_f1(load_model(), graph, dev), 4))
         for size, epochs in EPOCHS.items():
-            part = train.part(np.arange(size))
+            part = train.select(np.arange(size))
             model = _adapted(f"ncbi-{size}", graph, part, SETTINGS.replace(epochs=epochs))[0]
             name = "ncbi_f1_tuned" if size == len(train) else f"ncbi_f1_{size}"
             run.figure(name, round(_strong_f1(model, graph, dev), 4))
@@ -64,13 +64,13 @@ def main() -> None:
 
 
 def _adapted(
-    name: str, graph: Graph, data: Annotated | None, settings: LinkSettings
+    name: str, graph: Graph, data: AnnotatedTexts | None, settings: LinkSettings
 ) -> tuple[LinkModel, float, float]:
     """Return the adapted model, trained now if it is not there, and its F1 before and after."""
     base = load_model()
     out = WORK / f"linker-{name}-{base.digest()}"
     if not out.exists():
-        learnt, valid = (None, None) if data is None else split_texts(data)
+        learnt, valid = (None, None) if data is None else data.hold_out()
         for epoch in adapt_linker(graph, base, out, texts=learnt, valid=valid, settings=settings):
             shown = {name: round(value, 4) for name, value in epoch.figures.items()}
             print(f"{name}, part {epoch.number}, {epoch.seconds / 60:.1f} min: {shown}", flush=True)
@@ -78,7 +78,7 @@ def _adapted(
     return load_model(out), outcome.before["weak_f1"], outcome.after["weak_f1"]
 
 
-def _strong_f1(model: LinkModel, graph: Graph, gold: Annotated) -> float:
+def _strong_f1(model: LinkModel, graph: Graph, gold: AnnotatedTexts) -> float:
     knowledge = Knowledge.of(graph, model)
     if knowledge.index is None:
         knowledge.build_index()

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph import Graph
-from kgraft.graph.annotated import Annotated
 from kgraft.graph.mentions import Match, Mentions
 from kgraft.link.knowledge import entity_text_vectors
 from kgraft.link.score import compare, figures
@@ -22,7 +22,9 @@ LABEL = "ENTITY"
 SEED = 0
 
 
-def spacy_links(graph: Graph, train: Annotated, dev: Annotated, test: Annotated) -> Mentions:
+def spacy_links(
+    graph: Graph, train: AnnotatedTexts, dev: AnnotatedTexts, test: AnnotatedTexts
+) -> Mentions:
     """Train spaCy's recogniser and linker on `train`, keep the best on `dev`, link `test`."""
     import spacy
     from spacy.training import Example
@@ -58,13 +60,14 @@ def spacy_links(graph: Graph, train: Annotated, dev: Annotated, test: Annotated)
     return _links(nlp, graph, test)
 
 
-def _marks(data: Annotated, number: int, ids: list[str]) -> dict[str, object]:
+def _marks(data: AnnotatedTexts, number: int, ids: list[str]) -> dict[str, object]:
     spans, links = [], {}
-    for row in np.flatnonzero(data.text == number).tolist():
-        span = (int(data.start[row]), int(data.end[row]))
-        if data.entity[row] >= 0 and 0 <= span[0] < span[1] <= len(data.texts[number]):
+    mentions, gold = data.mentions, data.gold
+    for row in np.flatnonzero(mentions.text == number).tolist():
+        span = (int(mentions.start[row]), int(mentions.end[row]))
+        if gold[row] >= 0 and 0 <= span[0] < span[1] <= len(data.texts[number]):
             spans.append((*span, LABEL))
-            links[span] = {ids[data.entity[row]]: 1.0}
+            links[span] = {ids[gold[row]]: 1.0}
     return {"entities": spans, "links": links}
 
 
@@ -88,7 +91,7 @@ def _base(vocab: Any, graph: Graph, vectors: TextVectors) -> Any:  # noqa: ANN40
     return base
 
 
-def _links(nlp: Any, graph: Graph, data: Annotated) -> Mentions:  # noqa: ANN401
+def _links(nlp: Any, graph: Graph, data: AnnotatedTexts) -> Mentions:  # noqa: ANN401
     rows = []
     for number, doc in enumerate(nlp.pipe(data.texts)):
         rows += [(number, e.start_char, e.end_char, e.kb_id_) for e in doc.ents]
@@ -102,5 +105,5 @@ def _links(nlp: Any, graph: Graph, data: Annotated) -> Mentions:  # noqa: ANN401
     return Mentions.group(texts, starts, ends, entity[linked], ones, kinds, no_forms)
 
 
-def _hits(links: Mentions, gold: Annotated) -> float:
+def _hits(links: Mentions, gold: AnnotatedTexts) -> float:
     return figures(compare(links, gold), np.ones(len(links), bool))["weak_f1"]

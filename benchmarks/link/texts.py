@@ -20,10 +20,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.harness import WORK
+from kgraft.corpus import AnnotatedTexts, annotate, read_annotated
 from kgraft.graph import Graph, build_graph, open_source
-from kgraft.graph.annotated import IGNORED, Annotated, annotate, read_annotated
 from kgraft.graph.columns import numbers
 from kgraft.graph.fold import key
+from kgraft.graph.mentions import IGNORED
 from kgraft.graph.readers.tables import TablesSource
 
 Example = tuple[str, list[dict[str, Any]]]
@@ -114,7 +115,7 @@ def split_of(name: str) -> Split:
 # Wikidata
 
 
-def wikipedia(data: Path, *, train: bool) -> Annotated:
+def wikipedia(data: Path, *, train: bool) -> AnnotatedTexts:
     """Lower-cased sentences of Wikipedia; hyperlinks are marked.
 
     Words with accents are broken there, so that some links are of mere pieces: for training, only
@@ -130,19 +131,19 @@ def wikipedia(data: Path, *, train: bool) -> Annotated:
     return _only_names(graph, annotated) if train else annotated
 
 
-def _only_names(graph: Graph, annotated: Annotated) -> Annotated:
+def _only_names(graph: Graph, annotated: AnnotatedTexts) -> AnnotatedTexts:
     """Ignore mentions that are not a name, of four letters or more, of their entity."""
-    entity = annotated.entity.copy()
-    spans = zip(annotated.text, annotated.start, annotated.end, strict=True)
+    mentions, gold = annotated.mentions, annotated.gold.copy()
+    spans = zip(mentions.text, mentions.start, mentions.end, strict=True)
     for row, (text, start, end) in enumerate(spans):
         surface = annotated.texts[text][start:end]
         named = {c.entity.index for c in graph.candidates(surface)} if end - start > 3 else set()
-        if entity[row] not in named:
-            entity[row] = IGNORED
-    return replace(annotated, entity=entity)
+        if gold[row] not in named:
+            gold[row] = IGNORED
+    return replace(annotated, mentions=replace(mentions, gold=gold))
 
 
-def wikipedia_documents(data: Path, split: Split) -> Annotated:
+def wikipedia_documents(data: Path, split: Split) -> AnnotatedTexts:
     """The held-out articles of Wikipedia, ten sentences per document."""
     bounds = (TRAIN_ARTICLES, CHOICE_ARTICLES, 100)
     first, last = bounds[:2] if split == "choice" else bounds[1:]
@@ -165,7 +166,7 @@ def _joined(items: Iterable[dict[str, Any]]) -> Example:
     return text, mentions
 
 
-def rebel(data: Path, split: Split) -> Annotated:
+def rebel(data: Path, split: Split) -> AnnotatedTexts:
     """Openings of Wikipedia articles, cased; title and hyperlinks are marked."""
     graph = open_graph("wikidata", data)
     examples = (
@@ -176,7 +177,7 @@ def rebel(data: Path, split: Split) -> Annotated:
     return annotate(graph, examples)
 
 
-def knowledgenet(data: Path) -> Annotated:
+def knowledgenet(data: Path) -> AnnotatedTexts:
     """Web passages, cased; some mentions are marked."""
     graph = open_graph("wikidata", data)
     examples = []
@@ -188,7 +189,7 @@ def knowledgenet(data: Path) -> Annotated:
     return annotate(graph, examples)
 
 
-def relation_sentences(data: Path) -> Annotated:
+def relation_sentences(data: Path) -> AnnotatedTexts:
     """Sentences of Wiki80 and of FewRel's validation relations; head and tail are marked."""
     graph, folder = open_graph("wikidata", data), data / "relations"
     examples = (
@@ -199,7 +200,7 @@ def relation_sentences(data: Path) -> Annotated:
     return annotate(graph, examples)
 
 
-def simple_questions(data: Path, split: str = "train") -> Annotated:
+def simple_questions(data: Path, split: str = "train") -> AnnotatedTexts:
     """Questions that people wrote about one fact; the topic is marked."""
     graph = open_graph("wikidata", data)
     asked = {item["text"].casefold().rstrip("?") for item in _webqsp(data)}
@@ -217,7 +218,7 @@ def _webqsp(data: Path) -> Iterator[dict[str, Any]]:
         yield from json_objects(data / "linking" / "webqsp" / f"{split}.jsonl")
 
 
-def webqsp(data: Path, split: str) -> Annotated:
+def webqsp(data: Path, split: str) -> AnnotatedTexts:
     """Questions of WebQSP."""
     path = data / "linking" / "webqsp" / f"{split}.jsonl"
     return read_annotated(path, open_graph("wikidata", data))
@@ -226,7 +227,7 @@ def webqsp(data: Path, split: str) -> Annotated:
 # Biomedical
 
 
-def abstracts(data: Path, name: str, split: str) -> Annotated:
+def abstracts(data: Path, name: str, split: str) -> AnnotatedTexts:
     """Abstracts of PubMed: ncbi-disease and bc5cdr-disease over medic, gsc-hpo over hpo."""
     graph = open_graph("hpo" if name == "gsc-hpo" else "medic", data)
     return read_annotated(data / "linking" / name / f"{split}.jsonl", graph)
@@ -235,7 +236,7 @@ def abstracts(data: Path, name: str, split: str) -> Annotated:
 # WordNet
 
 
-def senses(data: Path, name: str, graph_name: str = "wordnet-nouns") -> Annotated:
+def senses(data: Path, name: str, graph_name: str = "wordnet-nouns") -> AnnotatedTexts:
     """Nouns of a sense-tagged corpus, over the nouns of WordNet or a domain of them."""
     graph = open_graph(graph_name, data)
     synset = _synsets(graph)
@@ -263,7 +264,7 @@ def _noun_senses(item: dict[str, Any], synset: dict[str, str]) -> Example:
 # World and DBpedia, by names
 
 
-def news(data: Path, split: Split) -> Annotated:
+def news(data: Path, split: Split) -> AnnotatedTexts:
     """Paragraphs that name countries and capitals, over world: all of their names are marked.
 
     A mention is a location that people marked (Re-DocRED), named like a country or a capital.
@@ -301,7 +302,7 @@ def _locations(item: dict[str, Any], names: dict[str, str]) -> Example:
     return text, mentions
 
 
-def dbpedia(data: Path, split: Split) -> Annotated:
+def dbpedia(data: Path, split: Split) -> AnnotatedTexts:
     """Openings of articles over DBpedia: hyperlinks whose entity has just this label there."""
     graph, wikidata = open_graph("dbpedia", data), open_graph("wikidata", data)
     labels = dict(zip(*_labels(graph), strict=True))
@@ -324,7 +325,9 @@ def _labels(graph: Graph) -> tuple[list[str], list[str]]:
 # Noise
 
 
-def with_case_noise(texts: Annotated, *, lower: float = 0.25, upper: float = 0.05) -> Annotated:
+def with_case_noise(
+    texts: AnnotatedTexts, *, lower: float = 0.25, upper: float = 0.05
+) -> AnnotatedTexts:
     """Return texts of which some are written in small letters and some in capitals."""
     draw = np.random.default_rng(0)
     changed = []

@@ -15,7 +15,7 @@ from benchmarks.harness import ROOT, Benchmark, Goal, shared_data
 from benchmarks.link import texts
 from benchmarks.link.baselines import alias_links, capitalised_links
 from benchmarks.link.reliability import Judged, draw_reliability
-from kgraft.graph.annotated import Annotated
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph.mentions import Mentions
 from kgraft.link import LinkOptions
 from kgraft.link.decode import choose_links
@@ -61,7 +61,7 @@ GOALS: dict[str, Goal] = {
     "least_gain_over_alias": {"at_least": 0.0},
     "coherence_gain": {"at_least": 0.0},
 }
-SETS: dict[str, tuple[str, Callable[[Path], Annotated]]] = {
+SETS: dict[str, tuple[str, Callable[[Path], AnnotatedTexts]]] = {
     "ncbi": ("medic", lambda data: texts.abstracts(data, "ncbi-disease", "dev")),
     "bc5cdr": ("medic", lambda data: texts.abstracts(data, "bc5cdr-disease", "dev")),
     "hpo": ("hpo", lambda data: texts.abstracts(data, "gsc-hpo", "dev")),
@@ -133,12 +133,12 @@ def _record(
     return values["strong_f1"] - alias
 
 
-def judge(links: Mentions, gold: Annotated) -> dict[str, float]:
+def judge(links: Mentions, gold: AnnotatedTexts) -> dict[str, float]:
     """Return precision, recall and F1 of links."""
     return figures(compare(links, gold), np.ones(len(links), bool))
 
 
-def judge_scores(links: Mentions, gold: Annotated, *, partial: bool) -> Judged:
+def judge_scores(links: Mentions, gold: AnnotatedTexts, *, partial: bool) -> Judged:
     """Return the scores of the links that the annotation can judge, and which are right."""
     comparison = compare(links, gold)
     counted = ~comparison.ignored
@@ -168,7 +168,7 @@ def _counts_by_pass(model: LinkModel, data: Path, name: str) -> np.ndarray:
     """Return right links, links and mentions of each document, with and without the second pass."""
     graph_name, read = SETS[name]
     gold = read(data)
-    gold = gold.part(np.flatnonzero([text.count(" ") >= LONG for text in gold.texts]))
+    gold = gold.select(np.flatnonzero([text.count(" ") >= LONG for text in gold.texts]))
     knowledge = Knowledge.of(texts.open_graph(graph_name, data), model)
     knowledge.index = None
     counts = []
@@ -180,13 +180,13 @@ def _counts_by_pass(model: LinkModel, data: Path, name: str) -> np.ndarray:
     return np.stack(counts)
 
 
-def _counts_by_text(links: Mentions, gold: Annotated) -> np.ndarray:
+def _counts_by_text(links: Mentions, gold: AnnotatedTexts) -> np.ndarray:
     """Return right links, links and mentions of each text, (N, 3)."""
     right = compare(links, gold).strong
     columns = [
         np.bincount(links.text, weights=right, minlength=len(gold)),
         np.bincount(links.text, minlength=len(gold)),
-        np.bincount(gold.text, minlength=len(gold)),
+        np.bincount(gold.mentions.text, minlength=len(gold)),
     ]
     return np.stack(columns, axis=1)
 

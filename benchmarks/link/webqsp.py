@@ -12,8 +12,8 @@ from benchmarks.link import texts
 from benchmarks.link.baselines import alias_links, capitalised_links
 from benchmarks.link.spacy_peer import spacy_links
 from benchmarks.link.unseen import judge
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph import Graph
-from kgraft.graph.annotated import Annotated
 from kgraft.link import LinkOptions, LinkSettings, adapt_linker
 from kgraft.link.decode import choose_links
 from kgraft.link.evaluate import best_threshold, score_texts
@@ -75,7 +75,7 @@ def main() -> None:
         run.figure("webqsp_spacy_weak_f1", round(peer["weak_f1"], 4))
 
 
-def fine_tuned(graph: Graph, train: Annotated, dev: Annotated) -> LinkModel:
+def fine_tuned(graph: Graph, train: AnnotatedTexts, dev: AnnotatedTexts) -> LinkModel:
     """Return the model trained on the train split, trained now if it is not there."""
     base = load_model()
     out = WORK / f"linker-webqsp-{base.digest()}"
@@ -91,7 +91,7 @@ def _record(
     name: str,
     model: LinkModel,
     knowledge: Knowledge,
-    test: Annotated,
+    test: AnnotatedTexts,
     options: LinkOptions | None = None,
 ) -> None:
     scored = score_texts(model, knowledge, test.texts, options=options)
@@ -102,7 +102,11 @@ def _record(
 
 
 def _record_elq(
-    run: Benchmark, model: LinkModel, knowledge: Knowledge, dev: Annotated, test: Annotated
+    run: Benchmark,
+    model: LinkModel,
+    knowledge: Knowledge,
+    dev: AnnotatedTexts,
+    test: AnnotatedTexts,
 ) -> None:
     options = LinkOptions(decoding="elq")
     chosen = best_threshold(

@@ -51,5 +51,6 @@ def test_articles_are_apart_and_what_was_seen_is_left_out(data, world):
 
 def test_marks_move_with_their_passages(data, world):
     train = read_articles(data, world).train
-    [(number, start, end)] = zip(train.text, train.start, train.end, strict=True)
+    spans = train.mentions.text, train.mentions.start, train.mentions.end
+    [(number, start, end)] = zip(*spans, strict=True)
     assert train.texts[number][start:end] == "paris"

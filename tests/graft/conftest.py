@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tests.link.tiny import build
+from tests.graph.tiny import build
 from transformers import AutoTokenizer, BertConfig, BertModel
 
 from kgraft.graft import AttentionSettings, GraftedEncoder, GraphKnowledge

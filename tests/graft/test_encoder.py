@@ -84,7 +84,7 @@ def test_other_knowledge_is_refused(encoder, graph, knowledge, tmp_path):
 
 
 def test_vectors_of_another_graph_are_refused(graph, tmp_path):
-    from tests.link.tiny import ENTITIES, build
+    from tests.graph.tiny import ENTITIES, build
 
     other = build(tmp_path / "other", [], ENTITIES[:3], None)
     with pytest.raises(BadInput, match="vectors of different graphs"):

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.corpus.texts import annotated_texts
 
 from kgraft.graft.next_sentence import NEXT, OTHER, NextHead, pair_texts, split_pairs
-from kgraft.graph.annotated import Annotated
 from kgraft.text.mention_batch import UNKNOWN
 
 DOCUMENTS = st.lists(st.sampled_from("aab"), max_size=40).map(sorted)
@@ -19,7 +19,7 @@ def texts_of(documents):
     texts = [f"t{number}" for number in range(len(documents))]
     number = np.arange(len(texts))
     end = np.array([len(text) for text in texts], np.int64)
-    return Annotated(texts, number, np.zeros_like(number), end, number)
+    return annotated_texts(texts, number, np.zeros_like(number), end, number)
 
 
 @given(DOCUMENTS, st.integers(0, 5))
@@ -72,8 +72,8 @@ def test_the_loss_by_hand():
 @given(DOCUMENTS, st.integers(0, 5))
 def test_documents_are_set_apart_whole(documents, seed):
     parts = split_pairs(texts_of(documents), documents, seed=seed)
-    seen = [{documents[n] for n in part.data.entity.tolist()} for part in parts]
-    assert sum(len(part.data.entity) for part in parts) == len(documents)
+    seen = [{documents[n] for n in part.data.gold.tolist()} for part in parts]
+    assert sum(len(part.data.gold) for part in parts) == len(documents)
     if len(set(documents)) > 1:
         assert not seen[0] & seen[1]
         assert seen[1]
@@ -81,5 +81,5 @@ def test_documents_are_set_apart_whole(documents, seed):
 
 def test_of_a_single_document_the_last_tenth_is_set_apart():
     one, other = split_pairs(texts_of(["d"] * 20), ["d"] * 20)
-    assert sorted(other.data.entity.tolist()) == [18, 19]
+    assert sorted(other.data.gold.tolist()) == [18, 19]
     assert len(one) == 9

@@ -5,11 +5,11 @@ import pytest
 import torch
 from tests.graft.conftest import SETTINGS
 
+from kgraft.corpus import annotate
 from kgraft.errors import BadInput
 from kgraft.graft import GraftedEncoder, GraftSettings, notice, train_graft
 from kgraft.graft.next_sentence import pair_texts
 from kgraft.graft.trainee import GraftTrainee, read_batch
-from kgraft.graph.annotated import annotate
 from kgraft.text import Encoder
 from kgraft.text.masked import MaskedHead
 

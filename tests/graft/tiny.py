@@ -2,7 +2,7 @@
 
 import torch
 from hypothesis import settings
-from tests.link.tiny import build  # noqa: F401
+from tests.graph.tiny import build  # noqa: F401
 from tests.text.drawn_mentions import draw_mentions  # noqa: F401
 from transformers import (
     BertConfig,

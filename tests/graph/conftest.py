@@ -93,6 +93,6 @@ def small(tmp_path):
 @pytest.fixture(scope="session")
 def graph(tmp_path_factory):
     """Thirty entities, three of them called Paris: those of the tests of linking."""
-    from tests.link.tiny import build
+    from tests.graph.tiny import build
 
     return build(tmp_path_factory.mktemp("graph") / "tiny")

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
+from kgraft.corpus import read_annotated
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph import Graph, Refusals, build_graph, open_source
-from kgraft.graph.annotated import read_annotated
 from kgraft.graph.examples import EXAMPLES, examples, write_example
 
 NAMES = sorted(examples())
@@ -58,13 +58,14 @@ def test_dates_are_kept_as_a_column(example):
 @pytest.mark.parametrize("file", ["documents.jsonl", "questions.jsonl"])
 def test_marked_mentions_are_names_of_their_entities(example, file):
     name, graph = example
-    gold = read_annotated(EXAMPLES / name / file, graph)
-    assert (gold.entity >= 0).all()
-    for row in range(len(gold.entity)):
-        text = gold.texts[gold.text[row]]
-        surface = text[gold.start[row] : gold.end[row]]
+    data = read_annotated(EXAMPLES / name / file, graph)
+    mentions = data.mentions
+    assert (data.gold >= 0).all()
+    for row in range(len(mentions)):
+        text = data.texts[mentions.text[row]]
+        surface = text[mentions.start[row] : mentions.end[row]]
         meant = graph.find(surface) + graph.find(surface.removesuffix("s"))
-        assert graph.entity(int(gold.entity[row])) in meant, surface
+        assert graph.entity(int(data.gold[row])) in meant, surface
 
 
 @pytest.mark.parametrize("file", ["documents.jsonl", "questions.jsonl"])

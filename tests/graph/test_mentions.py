@@ -1,5 +1,7 @@
 """The table of mentions does what lists of mentions with lists of candidates would."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -164,3 +166,57 @@ def test_the_surest_kind_of_match_has_the_lowest_value():
     kinds = ["PINNED", "ABBREVIATION", "NAME", "VARIANT"]
     kinds += ["REWORDED", "SHORTENED", "PARTIAL", "NEIGHBOUR"]
     assert [kind.name for kind in sorted(Match)] == kinds
+
+
+def with_gold(lines):
+    """Return a table whose gold entities tell the rows apart."""
+    return replace(table(lines), gold=np.arange(len(lines)) + 100)
+
+
+@given(LINES, st.data())
+def test_gold_entities_follow_their_mentions(lines, data):
+    mentions = with_gold(lines)
+    rows = data.draw(st.lists(st.integers(0, len(lines) - 1), max_size=8)) if lines else []
+    assert mentions.select(np.array(rows, np.int64)).gold.tolist() == [row + 100 for row in rows]
+    mask = np.array([data.draw(st.booleans()) for _ in lines], bool)
+    assert mentions.select(mask).gold.tolist() == (np.flatnonzero(mask) + 100).tolist()
+    assert table(lines).select(mask).gold is None
+
+
+@given(LINES)
+def test_gold_entities_stay_when_candidates_change(lines):
+    mentions = with_gold(lines)
+    count = len(mentions.entity)
+    changed = [
+        mentions.keep_candidates(np.arange(count) % 2 == 0),
+        mentions.with_candidates(mentions.owner, tuple(columns([], DTYPES))),
+        mentions.with_scores(np.arange(count) / 7),
+        mentions.shifted(3),
+    ]
+    assert all(other.gold.tolist() == mentions.gold.tolist() for other in changed)
+
+
+@given(st.lists(LINES, min_size=1, max_size=4))
+def test_tables_are_laid_one_after_the_other(parts):
+    laid = Mentions.concat([*map(table, parts)])
+    assert lines_of(laid) == [line for part in parts for line in part]
+    assert laid.gold is None
+    gold = Mentions.concat([*map(with_gold, parts)]).gold
+    assert gold.tolist() == [100 + row for part in parts for row in range(len(part))]
+
+
+@given(st.lists(LINES, min_size=1, max_size=4))
+def test_gold_entities_are_merged_with_their_mentions(parts):
+    merged, order = Mentions.merge(*map(with_gold, parts))
+    gold = np.concatenate([with_gold(part).gold for part in parts])
+    assert merged.gold.tolist() == gold[order].tolist()
+
+
+def test_no_tables_are_an_empty_one():
+    assert lines_of(Mentions.concat([])) == []
+
+
+def test_tables_with_and_without_gold_entities_are_not_mixed():
+    lines = [((0, 0, 4), [])]
+    with pytest.raises(ValueError, match="1 of 2"):
+        Mentions.concat([table(lines), with_gold(lines)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import build, some
+from tests.graph.tiny import build, quick
 
 from kgraft.graph.fold import key
 from kgraft.graph.names import Names
@@ -56,7 +56,7 @@ def entities(named, row):
 
 
 @given(texts=TEXTS)
-@some
+@quick
 def test_what_is_found_folds_to_a_name_whatever_the_script(graph, texts):
     named, keys = Names(graph).find(texts), set(graph.aliases.keys)
     whole = "\n".join(texts)
@@ -66,7 +66,7 @@ def test_what_is_found_folds_to_a_name_whatever_the_script(graph, texts):
 
 
 @given(texts=TEXTS)
-@some
+@quick
 def test_texts_read_together_have_the_names_they_have_alone(graph, texts):
     names = Names(graph)
     named = names.find(texts)
@@ -86,7 +86,7 @@ def test_a_name_does_not_run_on_into_the_next_text(graph):
 
 
 @given(texts=TEXTS)
-@some
+@quick
 def test_candidates_are_those_of_the_alias_table(graph, texts):
     named = Names(graph).find(texts)
     whole = "\n".join(texts)
@@ -99,7 +99,7 @@ def test_candidates_are_those_of_the_alias_table(graph, texts):
 
 
 @given(texts=TEXTS, asked=st.lists(st.tuples(st.integers(0, 60), st.integers(1, 12)), max_size=20))
-@some
+@quick
 def test_rows_are_those_of_exact_spans(graph, texts, asked):
     named = Names(graph).find(texts)
     wanted = [(start, start + size) for start, size in asked] + spans(named)
@@ -110,7 +110,7 @@ def test_rows_are_those_of_exact_spans(graph, texts, asked):
 
 
 @given(texts=TEXTS)
-@some
+@quick
 def test_words_begin_and_end_at_what_can_be_seen(graph, texts):
     named, whole = Names(graph).find(texts), "\n".join(texts)
     assert (np.diff(named.word_starts) > 0).all()
@@ -168,7 +168,7 @@ def test_a_graph_without_entities_has_no_names(nothing):
 
 
 @given(texts=TEXTS, data=st.data())
-@some
+@quick
 def test_other_names_stand_among_those_found(graph, texts, data):
     found = Names(graph).find(texts)
     last = int(found.bounds[-1])
@@ -196,7 +196,7 @@ def test_other_names_may_mean_several(graph):
 
 
 @given(texts=TEXTS, data=st.data())
-@some
+@quick
 def test_names_apart_from_some_spans(graph, texts, data):
     found = Names(graph).find(texts)
     cuts = data.draw(st.lists(st.integers(0, int(found.bounds[-1]) + 3), max_size=8, unique=True))

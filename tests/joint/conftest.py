@@ -3,7 +3,7 @@
 import pytest
 from tests.graft.conftest import graph, host_folder  # noqa: F401
 
-from kgraft.graph.annotated import annotate
+from kgraft.corpus import annotate
 from kgraft.joint.model import JointModel
 from kgraft.joint.settings import JointConfig
 from kgraft.joint.texts import LinkedWindows

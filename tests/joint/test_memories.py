@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from tests.graft.tiny import build
+from tests.graph.tiny import ENTITIES, TRIPLES
 from tests.joint.test_pretrain import QUICK, made
-from tests.link.tiny import ENTITIES, TRIPLES
 
 from kgraft.joint import open_memory
 from kgraft.joint.descriptions import Descriptions

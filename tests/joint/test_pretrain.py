@@ -7,8 +7,8 @@ import pytest
 import torch
 from tests.joint.conftest import CONFIG
 
+from kgraft.corpus import AnnotatedTexts
 from kgraft.errors import BadInput, NotFound
-from kgraft.graph.annotated import joined
 from kgraft.joint import JointModel, PretrainSettings, Weights, load_joint, open_memory, pretrain
 from kgraft.joint.pretrain import new_heads
 from kgraft.joint.texts import LinkedWindows
@@ -25,7 +25,7 @@ QUICK = PretrainSettings(
 
 @pytest.fixture
 def many(data):
-    return joined([data] * 4)
+    return AnnotatedTexts.concat([data] * 4)
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_a_killed_run_ends_with_the_same_bits(
 
 def test_bad_input(graph, data, host_folder, tmp_path):
     with pytest.raises(BadInput, match="there is no text to learn from"):
-        list(run(graph, data.part(np.zeros(0, np.int64)), host_folder, tmp_path / "x")[1])
+        list(run(graph, data.select(np.zeros(0, np.int64)), host_folder, tmp_path / "x")[1])
     with pytest.raises(BadInput, match="none of the four losses counts"):
         Weights(0, 0, 0, 0)
     for number in (float("nan"), float("inf"), -1.0):

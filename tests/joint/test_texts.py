@@ -4,8 +4,8 @@ import numpy as np
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.corpus.texts import annotated_texts
 
-from kgraft.graph.annotated import Annotated
 from kgraft.joint.texts import LinkedWindows
 
 
@@ -40,7 +40,9 @@ def test_vectors_at_the_tokens_of_mentions(shown, seed):
 def test_what_overlaps_or_is_unknown_is_left_out(encoder):
     columns = [[0, 0, 5], [0, 0, 10], [0, 6, 10], [0, 11, 16], [1, 0, 5]]
     text, start, end = np.array(columns).T
-    data = Annotated(["Paris city Texas", "Texas"], text, start, end, np.array([1, 2, 3, -1, 4]))
+    data = annotated_texts(
+        ["Paris city Texas", "Texas"], text, start, end, np.array([1, 2, 3, -1, 4])
+    )
     windows = LinkedWindows.of(encoder.windows(data.texts), data)
     assert windows.entity.tolist() == [1, 3, 4]
 

@@ -25,7 +25,7 @@ SETTINGS = PretrainSettings(
 def test_pretraining_on_world_tells_more_masked_entities(tmp_path):
     world = Graph.open("world")
     texts = graph_texts(world, 400)
-    valid, learnt = texts.part(np.arange(80)), texts.part(np.arange(80, 400))
+    valid, learnt = texts.select(np.arange(80)), texts.select(np.arange(80, 400))
     model = JointModel(Encoder.load(max_length=64, device="cpu"), JointConfig(fan_out=(4, 2)))
     memory = open_memory(model, world, folder=tmp_path / "memory")
     windows = [LinkedWindows.of(model.encoder.windows(p.texts), p) for p in (learnt, valid)]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from tests.joint.conftest import CONFIG, marked
 
+from kgraft.corpus import AnnotatedTexts, annotate
 from kgraft.graph import Graph
-from kgraft.graph.annotated import annotate, joined
 from kgraft.joint import JointModel, PretrainSettings, pretrain
 from kgraft.text import Encoder
 from kgraft.vectors.memory import Refreshing
@@ -20,7 +20,7 @@ QUICK = PretrainSettings(
 def begin(folder):
     """Return a run that yields after each epoch."""
     graph = Graph.open(folder / "graph")
-    data = joined([annotate(graph, marked())] * 3)
+    data = AnnotatedTexts.concat([annotate(graph, marked())] * 3)
     encoder = Encoder.load(folder / "host", device="cpu", max_length=64)
     model = JointModel(encoder, CONFIG)
     return pretrain(model, graph, data, folder / "model", valid=data, settings=QUICK)

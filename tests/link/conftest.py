@@ -1,9 +1,10 @@
 """One tiny graph, encoder, model and linker for all tests of this folder."""
 
 import pytest
-from tests.link.tiny import apart, build, disturbed, examples, link_model, write_encoder
+from tests.graph.tiny import build, examples
+from tests.link.tiny import apart, disturbed, link_model, write_encoder
 
-from kgraft.graph.annotated import annotate
+from kgraft.corpus import annotate
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.linker import Linker
 

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from tests.corpus.texts import annotated_texts
 from tests.link.tiny import link_model
 
-from kgraft.graph.annotated import Annotated
 from kgraft.link import adapt
 from kgraft.link.adapt import SURELY, Adaptation, adapt_linker, read_adaptation
 from kgraft.link.linker import Linker
@@ -50,7 +50,7 @@ def test_a_tenth_of_the_texts_is_held_out(graph, model, tmp_path, sources, marke
 def test_given_validation_texts_leave_all_others_to_learn_from(
     graph, model, tmp_path, sources, marked_texts
 ):
-    valid = marked_texts.part(np.arange(3))
+    valid = marked_texts.select(np.arange(3))
     list(adapt_linker(graph, model, tmp_path / "linker", texts=marked_texts, valid=valid))
     assert [len(source.texts) for source in sources] == [40, 3]
 
@@ -74,7 +74,7 @@ def test_settings_say_whether_all_mentions_are_marked(
 
 
 def test_empty_validation_texts_are_as_good_as_none(graph, model, tmp_path, sources, marked_texts):
-    empty = Annotated([], *np.zeros((4, 0), np.int64))
+    empty = annotated_texts([], *np.zeros((4, 0), np.int64))
     list(adapt_linker(graph, model, tmp_path / "x", texts=marked_texts, valid=empty))
     assert [len(source.texts) for source in sources] == [36, 4]
 

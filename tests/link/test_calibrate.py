@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import link_model, quick
+from tests.graph.tiny import quick
+from tests.link.tiny import link_model
 
 from kgraft.errors import BadInput
 from kgraft.link.calibrate import (

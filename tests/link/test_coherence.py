@@ -7,7 +7,8 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import TRIPLES, build, mentions_of, nested_spans, quick
+from tests.graph.tiny import TRIPLES, build, quick
+from tests.link.tiny import mentions_of, nested_spans
 
 from kgraft.graph.mentions import Match
 from kgraft.link import coherence

@@ -1,7 +1,8 @@
 """The spaCy component: links become `doc.ents` with the ids of their entities."""
 
 import pytest
-from tests.link.tiny import build, link_model
+from tests.graph.tiny import build
+from tests.link.tiny import link_model
 
 spacy = pytest.importorskip("spacy")
 

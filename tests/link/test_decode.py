@@ -3,8 +3,9 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.graph.tiny import quick
 from tests.link.test_nested import mention_rows, naive_inside
-from tests.link.tiny import mentions_of, quick
+from tests.link.tiny import mentions_of
 
 from kgraft.graph.mentions import Match
 from kgraft.link.decode import choose_links, choose_spans

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.corpus.texts import annotated_texts
 from tests.link.tiny import mentions_of
 
 from kgraft.graph.alias_build import Form
-from kgraft.graph.annotated import IGNORED, Annotated
-from kgraft.graph.mentions import Match
+from kgraft.graph.mentions import IGNORED, Match
 from kgraft.link import evaluate as evaluation
 from kgraft.link.evaluate import THRESHOLDS, best_threshold, evaluate, proper_names, score_texts
 
@@ -21,7 +21,7 @@ def scored(*rows):
 
 
 def gold_of(*spans):
-    return Annotated(["?" * 20] * 3, *np.array(spans, np.int64).reshape(-1, 4).T)
+    return annotated_texts(["?" * 20] * 3, *np.array(spans, np.int64).reshape(-1, 4).T)
 
 
 PROPER, COMMON = Form.MIXED, Form.LOWER

@@ -19,7 +19,7 @@ def export(graph, exported, marked_texts, tmp_path, monkeypatch):
     plain = shutil.copytree(exported, tmp_path / "plain", ignore=shutil.ignore_patterns(FILE))
     copied = lambda model, folder: shutil.copyfile(exported / FILE, folder / FILE)  # noqa: E731
     monkeypatch.setattr("kgraft.link.exporting.export_model", copied)
-    texts = marked_texts.part(np.arange(8))
+    texts = marked_texts.select(np.arange(8))
     return lambda: export_linker(graph, texts, tmp_path / "fast", plain)
 
 

@@ -4,7 +4,8 @@ import io
 import json
 
 import pytest
-from tests.link.tiny import build, link_model
+from tests.graph.tiny import build
+from tests.link.tiny import link_model
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.link import files

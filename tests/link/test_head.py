@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import quick
+from tests.graph.tiny import quick
 
 from kgraft.link.head import LinkHead, link_loss, log_probabilities
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 from tests.link.tiny import link_model
 
-from kgraft.graph.annotated import annotate
+from kgraft.corpus import annotate
 from kgraft.link.evaluate import best_threshold, score_texts
 from kgraft.link.head import link_loss
 from kgraft.link.head_training import (
@@ -63,7 +63,7 @@ def test_texts_are_read_in_parts(own, knowledge, marked_texts, monkeypatch):
     monkeypatch.setattr("kgraft.link.head_training.TEXTS", 15)
     parts = collect_examples(own, TrainingTexts(knowledge, marked_texts, FULL))
     assert len(parts) == 3
-    assert sum(int((part.gold >= 0).sum()) for part in parts) == len(marked_texts.text)
+    assert sum(int((part.gold >= 0).sum()) for part in parts) == len(marked_texts.mentions)
 
 
 def test_the_head_learns_and_nothing_else_moves(own, knowledge, marked_texts, examples):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.corpus.texts import annotated_texts
 
-from kgraft.graph.annotated import IGNORED, Annotated
+from kgraft.graph.mentions import IGNORED
 from kgraft.link import Linker
 from kgraft.link.learned_names import LearnedName, names_in, read_names, write_names
 from kgraft.link.model import NAMES, LinkModel
@@ -14,7 +15,7 @@ from kgraft.link.model import NAMES, LinkModel
 def test_names_are_counted_by_entity_and_what_is_ignored_is_no_name(graph):
     entity = 1
     spans = [(0, 0, 3, entity), (0, 4, 7, entity), (0, 8, 9, entity), (0, 0, 7, IGNORED)]
-    texts = Annotated(["Foo Foo x"], *np.array(spans, np.int64).T)
+    texts = annotated_texts(["Foo Foo x"], *np.array(spans, np.int64).T)
     assert names_in(graph, texts) == (LearnedName("Foo", graph.entity(entity).id, 2),)
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import build, link_model, reading, weighing
+from tests.graph.tiny import build
+from tests.link.tiny import link_model, reading, weighing
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph import Graph

@@ -5,7 +5,8 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import apart, build, link_model, mentions_of, quick, reading, weighing
+from tests.graph.tiny import build, quick
+from tests.link.tiny import apart, link_model, mentions_of, reading, weighing
 
 from kgraft.graph.alias_build import Form
 from kgraft.graph.fold import WordTokens

@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 import torch
-from tests.link.tiny import build
+from tests.graph.tiny import build
 
 from kgraft.link.knowledge import Knowledge, entity_text_vectors
 from kgraft.link.linker import Linker

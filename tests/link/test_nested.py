@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import mentions_of, nested_spans, quick
+from tests.graph.tiny import quick
+from tests.link.tiny import mentions_of, nested_spans
 
 from kgraft.graph.alias_build import Form
 from kgraft.graph.mentions import Match

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import mentions_of, quick, reading
+from tests.corpus.texts import annotated_texts
+from tests.graph.tiny import quick
+from tests.link.tiny import mentions_of, reading
 
+from kgraft.corpus import annotate
 from kgraft.graph.alias_build import Form
-from kgraft.graph.annotated import Annotated, annotate
 from kgraft.graph.mentions import Match
 from kgraft.link.reporting import calibration_error, report
 
@@ -198,7 +200,7 @@ def test_every_missed_mention_is_one_error(linker, golds, spans):
 
 def test_a_linker_is_reported_on_as_it_links(linker, marked_texts):
     made = report(linker, marked_texts, threshold=0)
-    assert (made.texts, made.mentions) == (40, len(marked_texts.text))
+    assert (made.texts, made.mentions) == (40, len(marked_texts.mentions))
     assert sum(count for _, count in made.by_frequency.values()) == made.mentions
     assert report(linker, marked_texts).threshold == linker.threshold
     assert made.to_dict()["figures"] == made.figures
@@ -208,7 +210,7 @@ def test_a_graph_that_has_grown_is_reported_on(by_name):
     by_name.add([{"id": "x", "label": "Zorblax", "types": ["city"]}])
     index = len(by_name.graph.entities)
     first = np.array([0])
-    annotated = Annotated(["Zorblax"], first, first, first + 7, np.array([index]))
+    annotated = annotated_texts(["Zorblax"], first, first, first + 7, np.array([index]))
     made = report(by_name, annotated, threshold=0)
     assert made.figures["strong_f1"] == 1
     assert made.by_type == made.by_frequency == {}  # they are of the graph as it was opened

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import mentions_of, quick
+from tests.corpus.texts import annotated_texts
+from tests.graph.tiny import quick
+from tests.link.tiny import mentions_of
 
-from kgraft.graph.annotated import IGNORED, Annotated
-from kgraft.graph.mentions import Match
+from kgraft.graph.mentions import IGNORED, Match
 from kgraft.link.score import compare, figures, overlapping
 
 LINK = st.tuples(st.integers(0, 2), st.integers(0, 8), st.integers(1, 4), st.integers(0, 2))
@@ -30,7 +31,7 @@ def links_of(rows):
 
 def gold_of(rows):
     text, start, size, entity = np.array(rows, np.int64).reshape(-1, 4).T
-    return Annotated(["?" * 12] * 3, text, start, start + size, entity)
+    return annotated_texts(["?" * 12] * 3, text, start, start + size, entity)
 
 
 def overlap(link, mention):
@@ -52,7 +53,7 @@ def is_ignored(link, golds):
 @quick
 def test_pairs_are_all_that_overlap(links, golds):
     pairs = {(i, j) for i, a in enumerate(links) for j, b in enumerate(golds) if overlap(a, b)}
-    link, mention = overlapping(links_of(links), gold_of(golds))
+    link, mention = overlapping(links_of(links), gold_of(golds).mentions)
     assert len(link) == len(pairs)
     assert set(zip(link.tolist(), mention.tolist(), strict=True)) == pairs
 

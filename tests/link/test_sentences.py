@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import build, quick
+from tests.graph.tiny import build, quick
 
 from kgraft.errors import BadInput
 from kgraft.link.questions import PLACES, plural
@@ -19,9 +19,17 @@ def names(entity):
     return {name.lower() for name in forms | bare}
 
 
+def marked(made):
+    """Return the marked words of texts, each with the index of its entity."""
+    mentions = made.mentions
+    spans = zip(mentions.text, mentions.start, mentions.end, strict=True)
+    surfaces = [made.texts[text][start:end] for text, start, end in spans]
+    return list(zip(surfaces, made.gold.tolist(), strict=True))
+
+
 def check(graph, made):
-    for text, start, end, number in zip(made.text, made.start, made.end, made.entity, strict=True):
-        assert made.texts[text][start:end].lower() in names(graph.entity(int(number)))
+    for surface, entity in marked(made):
+        assert surface.lower() in names(graph.entity(entity))
 
 
 @given(seed=st.integers(0, 10**6))
@@ -29,8 +37,8 @@ def check(graph, made):
 def test_marks_are_names_of_their_entities(graph, seed):
     made = graph_texts(graph, 20, seed=seed)
     assert len(made) == 20
-    assert (made.entity >= 0).all()
-    assert set(made.text.tolist()) == set(range(20))
+    assert (made.gold >= 0).all()
+    assert set(made.mentions.text.tolist()) == set(range(20))
     check(graph, made)
 
 
@@ -50,13 +58,13 @@ def test_marks_hold_whatever_the_labels(tmp_path):
 def test_the_texts_come_from_the_seed(graph):
     one, two, other = (graph_texts(graph, 30, seed=seed) for seed in (1, 1, 2))
     assert one.texts == two.texts
-    assert one.entity.tolist() == two.entity.tolist()
+    assert one.gold.tolist() == two.gold.tolist()
     assert one.texts != other.texts
 
 
 def test_facts_descriptions_aliases_and_small_letters_all_occur(graph):
     made = graph_texts(graph, 1000)
-    surfaces = {made.texts[t][a:b] for t, a, b in zip(made.text, made.start, made.end, strict=True)}
+    surfaces = {surface for surface, _ in marked(made)}
     assert {"Paris", "paris", "Lone Star State"} <= surfaces
     joined = "\n".join(made.texts)
     for words in ("is the capital of", "city on the seine", "flows in", "what is the"):
@@ -83,12 +91,7 @@ def people(tmp_path_factory):
 def test_questions_fit_the_relation_and_mark_kinds(people):
     made = graph_texts(people, 600)
     check(people, made)
-    pairs = {
-        (made.texts[text][start:end].lower(), people.entity(int(number)).id)
-        for text, start, end, number in zip(
-            made.text, made.start, made.end, made.entity, strict=True
-        )
-    }
+    pairs = {(surface.lower(), people.entity(entity).id) for surface, entity in marked(made)}
     assert {("university", "University"), ("governor", "k"), ("berg", "u")} <= pairs
     joined = "\n".join(made.texts).lower()
     assert "where did ulla berg go to school?" in joined
@@ -100,7 +103,7 @@ def test_questions_fit_the_relation_and_mark_kinds(people):
 def test_a_graph_without_triples_has_texts_too(tmp_path):
     graph = build(tmp_path / "alone", [], [{"id": "a", "label": "Alone"}], None)
     made = graph_texts(graph, 10)
-    assert len(made) == len(made.text) == 10
+    assert len(made) == len(made.mentions) == 10
     check(graph, made)
 
 

@@ -3,7 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import mentions_of, quick
+from tests.graph.tiny import quick
+from tests.link.tiny import mentions_of
 
 from kgraft.graph.fold import WordTokens
 from kgraft.graph.mentions import Match

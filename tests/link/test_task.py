@@ -5,9 +5,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import apart, link_model, quick
+from tests.corpus.texts import annotated_texts
+from tests.graph.tiny import quick
+from tests.link.tiny import apart, link_model
 
-from kgraft.graph.annotated import IGNORED, Annotated, annotate
+from kgraft.corpus import annotate
+from kgraft.graph.mentions import IGNORED
 from kgraft.link.coherence import Support
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.settings import LinkSettings
@@ -82,7 +85,7 @@ def test_a_large_set_is_gone_through_in_parts(make):
 
 
 def test_a_source_without_texts_is_passed_over(encoder_folder, knowledge, marked_texts):
-    empty = Annotated([], *np.zeros((4, 0), np.int64))
+    empty = annotated_texts([], *np.zeros((4, 0), np.int64))
     sources = [TrainingTexts(knowledge, data) for data in (empty, marked_texts)]
     task = LinkTask(link_model(encoder_folder).prepare_training(), sources, [], QUICK)
     assert [len(part.rows) for part in task.parts] == [40]
@@ -157,7 +160,7 @@ def test_targets_are_the_annotated_mentions_and_weights_say_how_far_the_rest_cou
         assert targets[window, first, more] == is_gold
         expected = (1.0 if is_gold else weight) if at_words else 0.0
         assert weights[window, first, more] == pytest.approx(expected)
-    assert targets.sum() == len(make().parts[0].source.texts.text)
+    assert targets.sum() == len(make().parts[0].source.texts.mentions)
 
 
 def test_texts_may_teach_links_only(make):
@@ -201,7 +204,7 @@ def test_support_within_a_batch_is_between_its_candidates(pairs, candidate):
 
 
 def test_validation_gives_figures_and_changes_nothing(make, marked_texts):
-    task = make(valid=[marked_texts.part(np.arange(5)), marked_texts.part(np.arange(5, 10))])
+    task = make(valid=[marked_texts.select(np.arange(5)), marked_texts.select(np.arange(5, 10))])
     before = bits(task)
     figures = task.validate()
     assert {"weak_f1", "strong_f1", "threshold"} <= figures.keys()
@@ -222,7 +225,7 @@ def test_texts_with_hardly_a_mention_are_learnt_from_too(make, graph, entity):
 
 def test_ignored_spans_teach_neither_links_nor_entities(make, graph):
     data = annotate(graph, [("Paris in Texas", [{"start": 0, "end": 5, "entity": None}])])
-    assert data.entity.tolist() == [IGNORED]
+    assert data.gold.tolist() == [IGNORED]
     task = make(data)
     task.batches(0)
     assert task.spans.weight[0] == 0

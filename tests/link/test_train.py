@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from tests.link.tiny import disturbed, examples, link_model
+from tests.corpus.texts import annotated_texts
+from tests.graph.tiny import examples
+from tests.link.tiny import disturbed, link_model
 
+from kgraft.corpus import annotate
 from kgraft.errors import BadInput
-from kgraft.graph.annotated import Annotated, annotate, split_texts
 from kgraft.link import train as training
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.linker import Linker
@@ -26,7 +28,7 @@ from kgraft.link.training_texts import FULL, TrainingTexts
 from kgraft.training import Diverged, Schedule
 
 QUICK = LinkSettings(rank=2, epochs=2, batch_tokens=400, learning_rate=2e-3, fully_annotated=True)
-EMPTY = Annotated([], *np.zeros((4, 0), np.int64))
+EMPTY = annotated_texts([], *np.zeros((4, 0), np.int64))
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ def run(graph, encoder_folder, marked_texts, tmp_path):
     """Train: `run(name, **options)` returns the epochs."""
 
     def run(name="linker", data=None, *, model=None, valid=True, knowledge=None, **options):
-        learnt, held_out = split_texts(marked_texts if data is None else data)
+        learnt, held_out = (marked_texts if data is None else data).hold_out()
         model = model or link_model(encoder_folder)
         knowledge = knowledge or Knowledge(graph, model.entity_encoder)
         texts = [TrainingTexts(knowledge, learnt, FULL)]
@@ -170,7 +172,7 @@ def test_what_is_written_is_as_good_as_figures_say(run, graph, tmp_path, marked_
     outcome = json.loads((tmp_path / "linker" / FIGURES).read_text())
     kept = outcome["after"] if outcome["improved"] else outcome["before"]
     model = LinkModel.from_pretrained(tmp_path / "linker")
-    _, valid = split_texts(marked_texts)
+    _, valid = marked_texts.hold_out()
     knowledge = Knowledge(graph, model.entity_encoder)
     scored = score_texts(model, knowledge, valid.texts)
     figures = best_threshold(scored, valid, partial=False, near=kept["threshold"])
@@ -183,7 +185,7 @@ def test_what_is_written_is_as_good_as_figures_say(run, graph, tmp_path, marked_
 
 @pytest.mark.parametrize("texts", [[], ["Paris"]])
 def test_texts_without_mentions_are_refused(knowledge, model, tmp_path, texts):
-    data = Annotated(texts, *np.zeros((4, 0), np.int64))
+    data = annotated_texts(texts, *np.zeros((4, 0), np.int64))
     with pytest.raises(BadInput, match=r"^no mention is marked in the texts; mark some$"):
         list(train_linker(model, [TrainingTexts(knowledge, data)], tmp_path / "linker"))
     assert not list(tmp_path.iterdir())

@@ -5,11 +5,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import build, quick, reading
+from tests.corpus.texts import annotated_texts as annotated
+from tests.graph.tiny import build, quick
+from tests.link.tiny import reading
 
+from kgraft.corpus import annotate
 from kgraft.graph.alias_build import Form
-from kgraft.graph.annotated import IGNORED, Annotated, annotate
-from kgraft.graph.mentions import Match
+from kgraft.graph.mentions import IGNORED, Match
 from kgraft.graph.words import ordinary_frequency
 from kgraft.link.features import FEATURES
 from kgraft.link.knowledge import Knowledge
@@ -100,11 +102,10 @@ def naive_weight(spans, data, row, unmarked):
         weight = 1.0
     if mentions.match[candidates[0]] == Match.NEIGHBOUR:
         weight = unmarked.concept
+    spans = data.mentions.text, data.mentions.start, data.mentions.end
     overlapping = [
         int(entity)
-        for number, start, end, entity in zip(
-            data.text, data.start, data.end, data.entity, strict=True
-        )
+        for number, start, end, entity in zip(*spans, data.gold, strict=True)
         if number == mentions.text[row] and start < mentions.end[row] and mentions.start[row] < end
     ]
     if overlapping:
@@ -113,7 +114,7 @@ def naive_weight(spans, data, row, unmarked):
 
 
 @st.composite
-def annotated_texts(draw):
+def texts_in_cases(draw):
     """Texts in several cases, in which some words are annotated."""
     texts, rows = [], []
     for number in range(draw(st.integers(1, 3))):
@@ -124,10 +125,10 @@ def annotated_texts(draw):
             start = len(" ".join([*words[:row], ""]))
             entity = draw(st.sampled_from([0, 3, -1, IGNORED]))
             rows.append((number, start, start + len(words[row]), entity))
-    return Annotated(texts, *np.array(sorted(rows), np.int64).reshape(-1, 4).T)
+    return annotated(texts, *np.array(sorted(rows), np.int64).reshape(-1, 4).T)
 
 
-@given(data=annotated_texts())
+@given(data=texts_in_cases())
 @reading
 def test_weights_follow_the_rules_mention_by_mention(model, knowledge, data):
     spans = spans_of(model, knowledge, data)
@@ -145,7 +146,7 @@ def test_acronyms_and_common_words_have_weights_of_their_own(model, tmp_path):
         ("The house", "house", UNMARKED.other_case),
         ("The House", "House", UNMARKED.proper),
     ):
-        data = Annotated([text], *none)
+        data = annotated([text], *none)
         spans = spans_of(model, knowledge, data)
         assert by_surface(spans, data, spans.weight)[surface] == pytest.approx(expected)
 
@@ -235,6 +236,6 @@ def test_only_the_texts_of_the_part_are_looked_at(model, knowledge, marked_texts
     part = np.array([3, 7])
     source = TrainingTexts(knowledge, marked_texts)
     spans = training_spans(model, source, part)
-    expected = marked_texts.part(part)
+    expected = marked_texts.select(part)
     assert len(spans.windows) == 2
-    assert spans.is_gold.sum() == len(expected.text)
+    assert spans.is_gold.sum() == len(expected.mentions)

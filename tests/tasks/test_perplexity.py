@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
+from kgraft.corpus import annotate
 from kgraft.graft import notice
-from kgraft.graph.annotated import annotate
 from kgraft.tasks import perplexity_counts
 from kgraft.text.masked import MaskedHead
 

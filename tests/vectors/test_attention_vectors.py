@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from tests.graft.conftest import DrawnVectors
-from tests.link.tiny import build
+from tests.graph.tiny import build
 
 from kgraft.errors import BadInput
 from kgraft.graft import GraphKnowledge

@@ -5,7 +5,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.link.tiny import build
+from tests.graph.tiny import build
 
 from kgraft.errors import BadInput
 from kgraft.graph.sampling import sample_neighbourhood

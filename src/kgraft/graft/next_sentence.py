@@ -7,14 +7,14 @@ vector h says whether it follows: softmax(tanh(h A + a) B + b).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from kgraft.graph.annotated import Annotated, a_tenth
+from kgraft.corpus import AnnotatedTexts, hold_out
 from kgraft.text.mention_batch import UNKNOWN
 from kgraft.text.passages import join
 from kgraft.training import stream
@@ -26,14 +26,14 @@ OTHER, NEXT = 0, 1  # what the second half of a text is; or UNKNOWN
 class Pairs:
     """Texts of two halves, and whether the second follows the first."""
 
-    data: Annotated
+    data: AnnotatedTexts
     follows: np.ndarray  # (N,) NEXT, OTHER, or UNKNOWN for a text of one half
 
     def __len__(self) -> int:
         return len(self.data)
 
 
-def pair_texts(data: Annotated, documents: Sequence[str], *, seed: int = 0) -> Pairs:
+def pair_texts(data: AnnotatedTexts, documents: Sequence[str], *, seed: int = 0) -> Pairs:
     """Join texts of documents two by two, half of the pairs with the second half of another.
 
     The last text of a document with an odd number of them stays alone.
@@ -51,7 +51,9 @@ def pair_texts(data: Annotated, documents: Sequence[str], *, seed: int = 0) -> P
     return Pairs(_joined(data, first, second), follows)
 
 
-def split_pairs(data: Annotated, documents: Sequence[str], *, seed: int = 0) -> tuple[Pairs, Pairs]:
+def split_pairs(
+    data: AnnotatedTexts, documents: Sequence[str], *, seed: int = 0
+) -> tuple[Pairs, Pairs]:
     """Set a tenth of the documents apart, to choose by, and pair the texts of both parts.
 
     Of a single document the last tenth is set apart.
@@ -60,10 +62,10 @@ def split_pairs(data: Annotated, documents: Sequence[str], *, seed: int = 0) -> 
     if len(names) == 1:
         apart = np.arange(len(data)) >= len(data) - len(data) // 10
     else:
-        apart = np.isin(document, a_tenth(len(names), seed=seed)[1])
+        apart = np.isin(document, hold_out(len(names), seed=seed)[1])
     rows = (np.flatnonzero(~apart), np.flatnonzero(apart))
     one, other = (
-        pair_texts(data.part(held), [documents[n] for n in held.tolist()], seed=seed)
+        pair_texts(data.select(held), [documents[n] for n in held.tolist()], seed=seed)
         for held in rows
     )
     return one, other
@@ -81,7 +83,7 @@ def _two_by_two(documents: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     return first, second.copy()
 
 
-def _joined(data: Annotated, first: np.ndarray, second: np.ndarray) -> Annotated:
+def _joined(data: AnnotatedTexts, first: np.ndarray, second: np.ndarray) -> AnnotatedTexts:
     """Return texts of two halves with the marks of both."""
     texts, new, shift = [], np.full(len(data), -1), np.zeros(len(data), np.int64)
     for number, halves in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
@@ -89,10 +91,9 @@ def _joined(data: Annotated, first: np.ndarray, second: np.ndarray) -> Annotated
         text, starts = join([data.texts[half] for half in there])
         texts.append(text)
         new[there], shift[there] = number, starts
-    order = np.argsort(new[data.text], kind="stable")
-    of_text = data.text[order]
-    start, end = (column[order] + shift[of_text] for column in (data.start, data.end))
-    return Annotated(texts, new[of_text], start, end, data.entity[order])
+    mentions = data.mentions.select(np.argsort(new[data.mentions.text], kind="stable"))
+    start, end = mentions.start + shift[mentions.text], mentions.end + shift[mentions.text]
+    return AnnotatedTexts(texts, replace(mentions, text=new[mentions.text], start=start, end=end))
 
 
 class NextHead(nn.Module):

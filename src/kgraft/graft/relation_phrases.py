@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from kgraft.corpus import OBJECT, SUBJECT, relation_templates
 from kgraft.graph import Graph
-from kgraft.graph.say import OBJECT, SUBJECT, templates
 from kgraft.text import Encoder
 
 
@@ -46,7 +46,7 @@ def _said(graph: Graph) -> list[list[str]]:
     columns = [n for n in ("id", "label", "aliases") if n in graph.relations.column_names]
     rows = graph.relations.select(columns).to_pylist()
     said = []
-    for row, template in zip(rows, templates(graph), strict=True):
+    for row, template in zip(rows, relation_templates(graph), strict=True):
         words = template.replace(SUBJECT, " ").replace(OBJECT, " ")
         plain = bare(words), row["label"] or row["id"], *(row.get("aliases") or ())
         said.append(list(dict.fromkeys(words for words in plain if words)))

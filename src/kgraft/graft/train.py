@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kgraft.corpus import AnnotatedTexts
 from kgraft.errors import BadInput
 from kgraft.graft.attach import freeze_bottom, knowledge_off
 from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
@@ -18,7 +19,6 @@ from kgraft.graft.noticed import Noticed
 from kgraft.graft.saving import GRAFT, host_digest
 from kgraft.graft.settings import GraftSettings
 from kgraft.graft.trainee import GraftTrainee
-from kgraft.graph.annotated import Annotated
 from kgraft.graph.names import Named
 from kgraft.progress import Progress
 from kgraft.storage import new_folder, refuse_existing
@@ -36,7 +36,7 @@ LONG = 5  # characters of a name that is hardly a word by chance
 
 def notice(
     encoder: GraftedEncoder,
-    data: Annotated | Pairs | Sequence[str],
+    data: AnnotatedTexts | Pairs | Sequence[str],
     layer: int,
     *,
     linked: bool = False,
@@ -53,24 +53,27 @@ def notice(
         found = notice(encoder, data.data, layer, linked=linked, sure=sure)
         alone = np.bincount(found.text)[found.text] == 1
         return replace(found, follows=np.where(alone, data.follows[found.text], UNKNOWN))
-    texts = data.texts if isinstance(data, Annotated) else list(data)
+    texts = data.texts if isinstance(data, AnnotatedTexts) else list(data)
     windows = encoder.plain_windows(texts)
     noticed = {}
     for number, knowledge in encoder.grafts.knowledge.items():
         named, gold = knowledge.find(texts), None
-        if isinstance(data, Annotated) and number == layer:
+        if isinstance(data, AnnotatedTexts) and number == layer:
             named, gold = _marked(named, data, linked=linked, sure=sure)
         noticed[number] = Noticed.of(windows, named, gold=gold)
     return NoticedWindows.of(windows, noticed)
 
 
-def _marked(named: Named, data: Annotated, *, linked: bool, sure: bool) -> tuple[Named, np.ndarray]:
+def _marked(
+    named: Named, data: AnnotatedTexts, *, linked: bool, sure: bool
+) -> tuple[Named, np.ndarray]:
     """Return the names of texts and what each means, UNKNOWN where no mark says it."""
-    length = np.array([len(text) for text in data.texts], np.int64)[data.text]
-    inside = (data.start >= 0) & (data.start < data.end) & (data.end <= length)
-    known = inside & (data.entity >= 0)
-    shift = named.bounds[data.text[known]]
-    start, end, entity = data.start[known] + shift, data.end[known] + shift, data.entity[known]
+    marked = data.mentions
+    length = np.array([len(text) for text in data.texts], np.int64)[marked.text]
+    inside = (marked.start >= 0) & (marked.start < marked.end) & (marked.end <= length)
+    known = inside & (data.gold >= 0)
+    shift = named.bounds[marked.text[known]]
+    start, end, entity = marked.start[known] + shift, marked.end[known] + shift, data.gold[known]
     if linked:
         new = named.rows(start, end) < 0
         named = named.also(start[new], end[new], entity[new])

@@ -20,6 +20,7 @@ from kgraft.graph.facts import add_fact, remove_parts
 from kgraft.graph.folder import Manifest
 from kgraft.graph.graph import Graph
 from kgraft.graph.literals import Literal
+from kgraft.graph.mentions import IGNORED, UNKNOWN, Match, Mentions
 from kgraft.graph.merge import merge_graphs
 from kgraft.graph.paths import Subgraph
 from kgraft.graph.profile import GraphProfile, profile_graph
@@ -40,7 +41,9 @@ from kgraft.graph.writers import (
 
 __all__ = [
     "FORMATS",
+    "IGNORED",
     "SPLITS",
+    "UNKNOWN",
     "WRITERS",
     "Adjacency",
     "Aliases",
@@ -55,8 +58,10 @@ __all__ = [
     "Hop",
     "Literal",
     "Manifest",
+    "Match",
     "Matches",
     "Mention",
+    "Mentions",
     "Neighbour",
     "Refusals",
     "Relation",

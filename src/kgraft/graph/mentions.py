@@ -5,7 +5,8 @@ This is the one table that name matching fills, a linker scores, and evaluation 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 
@@ -13,6 +14,9 @@ import numpy as np
 
 from kgraft.graph.adjacency import expand
 from kgraft.graph.columns import run_starts
+
+UNKNOWN = -1  # gold of a mention of an entity that the graph lacks
+IGNORED = -2  # gold of a span that is neither right nor wrong to link
 
 
 class Match(IntEnum):
@@ -41,6 +45,7 @@ class Mentions:
     match: np.ndarray  # (C,) uint8, see `Match`
     forms: np.ndarray  # (C,) uint8, how the name is written, see `alias_build.Form`
     score: np.ndarray  # (C,) float32, the probability that the mention refers to the entity
+    gold: np.ndarray | None = field(default=None, kw_only=True)  # (M,) int64, or UNKNOWN, IGNORED
 
     def __len__(self) -> int:
         return len(self.text)
@@ -89,7 +94,9 @@ class Mentions:
         _, candidate = expand(self.bounds[rows], self.bounds[rows + 1])
         bounds = np.append(0, np.cumsum(self.sizes[rows]))
         spans = (self.text[rows], self.start[rows], self.end[rows])
-        return Mentions(*spans, bounds, *(column[candidate] for column in self._candidates()))
+        candidates = (column[candidate] for column in self._candidates())
+        gold = None if self.gold is None else self.gold[rows]
+        return Mentions(*spans, bounds, *candidates, gold=gold)
 
     def keep_candidates(self, kept: np.ndarray) -> Mentions:
         """Return the mentions with the candidates of a mask (C,), and some left without any."""
@@ -97,7 +104,7 @@ class Mentions:
             return self
         total = np.append(0, np.cumsum(kept))
         columns = (column[kept] for column in self._candidates())
-        return Mentions(self.text, self.start, self.end, total[self.bounds], *columns)
+        return self._with(total[self.bounds], *columns)
 
     def with_candidates(self, owner: np.ndarray, added: tuple[np.ndarray, ...]) -> Mentions:
         """Return the mentions with more candidates; `owner` is of the old ones and then the new."""
@@ -105,7 +112,7 @@ class Mentions:
         pairs = zip(self._candidates(), added, strict=True)
         columns = [np.concatenate(pair)[order] for pair in pairs]
         bounds = np.append(0, np.cumsum(np.bincount(owner, minlength=len(self))))
-        return Mentions(self.text, self.start, self.end, bounds, *columns)
+        return self._with(bounds, *columns)
 
     def shifted(self, texts: int) -> Mentions:
         """Return the mentions with the indices of their texts moved up."""
@@ -116,24 +123,29 @@ class Mentions:
         owner = self.owner
         order = np.lexsort((-self.prior, -score, owner))
         columns = [column[order] for column in self._candidates()[:-1]]
-        return replace(
-            self,
-            entity=columns[0],
-            prior=columns[1],
-            match=columns[2],
-            forms=columns[3],
-            score=score[order].astype(np.float32),
-        )
+        return self._with(self.bounds, *columns, score[order].astype(np.float32))
 
     def _candidates(self) -> tuple[np.ndarray, ...]:
         return self.entity, self.prior, self.match, self.forms, self.score
 
+    def _with(self, bounds: np.ndarray, *candidates: np.ndarray) -> Mentions:
+        """Return the same spans with other candidates."""
+        return Mentions(self.text, self.start, self.end, bounds, *candidates, gold=self.gold)
+
     @classmethod
-    def without_candidates(cls, text: np.ndarray, start: np.ndarray, end: np.ndarray) -> Mentions:
+    def without_candidates(
+        cls,
+        text: np.ndarray,
+        start: np.ndarray,
+        end: np.ndarray,
+        *,
+        gold: np.ndarray | None = None,
+    ) -> Mentions:
         """Make mentions that have no candidate yet."""
         bounds, none = np.zeros(len(text) + 1, np.int64), np.zeros(0, np.float32)
         kinds = none.astype(np.uint8)
-        return cls(text, start, end, bounds, none.astype(np.int64), none, kinds, kinds, none)
+        candidates = (none.astype(np.int64), none, kinds, kinds, none)
+        return cls(text, start, end, bounds, *candidates, gold=gold)
 
     @classmethod
     def group(
@@ -168,18 +180,40 @@ class Mentions:
         return cls(*spans, bounds, entity, prior.astype(np.float32), match, forms, score)
 
     @classmethod
-    def merge(cls, *parts: Mentions) -> tuple[Mentions, np.ndarray]:
-        """Return several tables as one in order, and the row each mention had when laid in line."""
+    def concat(cls, parts: Sequence[Mentions]) -> Mentions:
+        """Return the mentions of several tables, one table after the other.
+
+        Either all of them have gold entities, or none has.
+        """
+        if not parts:
+            none = np.zeros(0, np.int64)
+            return cls.without_candidates(none, none, none)
         shifts = np.cumsum([0, *(len(part.entity) for part in parts)])
         bounds = [part.bounds[:-1] + shift for part, shift in zip(parts, shifts, strict=False)]
-        columns = {
-            field.name: np.concatenate([getattr(part, field.name) for part in parts])
-            for field in fields(cls)
-            if field.name != "bounds"
-        }
-        joined = cls(**columns, bounds=np.concatenate([*bounds, shifts[-1:]]))
+        candidates = zip(*(part._candidates() for part in parts), strict=True)
+        text, start, end = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("text", "start", "end")
+        )
+        bounds_of_all = np.concatenate([*bounds, shifts[-1:]])
+        joined = cls(text, start, end, bounds_of_all, *map(np.concatenate, candidates))
+        return replace(joined, gold=_concat_gold(parts))
+
+    @classmethod
+    def merge(cls, *parts: Mentions) -> tuple[Mentions, np.ndarray]:
+        """Return several tables as one in order, and the row each mention had when laid in line."""
+        joined = cls.concat(parts)
         order = np.lexsort((joined.end, joined.start, joined.text))
         return joined.select(order), order
+
+
+def _concat_gold(parts: Sequence[Mentions]) -> np.ndarray | None:
+    gold = [part.gold for part in parts if part.gold is not None]
+    if not gold:
+        return None
+    if len(gold) < len(parts):
+        raise ValueError(f"{len(gold)} of {len(parts)} tables of mentions have gold entities")
+    return np.concatenate(gold)
 
 
 def _first_of_pairs(span: np.ndarray, entity: np.ndarray) -> np.ndarray:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from kgraft.corpus import AnnotatedTexts
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
-from kgraft.graph.annotated import Annotated
 from kgraft.joint.descriptions import Descriptions
 from kgraft.joint.heads import Heads
 from kgraft.joint.model import JointModel
@@ -37,10 +37,10 @@ SOME = 256  # entities whose descriptions tell how loud LM1 is
 def pretrain(
     model: JointModel,
     graph: Graph,
-    texts: Annotated,
+    texts: AnnotatedTexts,
     out: str | Path,
     *,
-    valid: Annotated | None = None,
+    valid: AnnotatedTexts | None = None,
     settings: PretrainSettings | None = None,
     identity: Mapping[str, Any] | None = None,
     knowing: bool = True,
@@ -134,5 +134,5 @@ def _memory(model: JointModel, graph: Graph, folder: Path, whole: Mapping[str, A
     )  # fmt: skip
 
 
-def _linked(model: JointModel, data: Annotated) -> LinkedWindows:
+def _linked(model: JointModel, data: AnnotatedTexts) -> LinkedWindows:
     return LinkedWindows.of(model.encoder.windows(data.texts), data)

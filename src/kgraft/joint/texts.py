@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph.adjacency import expand
-from kgraft.graph.annotated import Annotated
 from kgraft.text import Places, Windows
 
 
@@ -50,17 +50,17 @@ class LinkedWindows(Windows):
     entity: np.ndarray  # (S,)
 
     @classmethod
-    def of(cls, windows: Windows, data: Annotated) -> Self:
+    def of(cls, windows: Windows, data: AnnotatedTexts) -> Self:
         """Put mentions into the windows of their texts.
 
         Those of unknown entities, in no window, or within reach of an earlier one are left out.
         """
-        places = windows.locate(data.text, data.start, data.end)
+        places = windows.locate(data.mentions.text, data.mentions.start, data.mentions.end)
         order = np.lexsort((places.last, places.first, places.window))
-        order = order[(places.window[order] >= 0) & (data.entity[order] >= 0)]
+        order = order[(places.window[order] >= 0) & (data.gold[order] >= 0)]
         order = order[_disjoint(places.take(order))]
         held = {f.name: getattr(windows, f.name) for f in fields(Windows)}
-        return cls(**held, places=places.take(order), entity=data.entity[order])
+        return cls(**held, places=places.take(order), entity=data.gold[order])
 
     def batch(self, numbers: np.ndarray) -> LinkedBatch:
         """Return some windows with their mentions."""

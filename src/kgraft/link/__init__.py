@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kgraft.graph.annotated import Annotated, annotate, read_annotated, split_texts
     from kgraft.link.adapt import Adaptation, adapt_linker, read_adaptation
     from kgraft.link.calibrate import calibrate_threshold
     from kgraft.link.exporting import export_linker
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Adaptation": "kgraft.link.adapt",
-    "Annotated": "kgraft.graph.annotated",
     "Link": "kgraft.link.linker",
     "LinkConfig": "kgraft.link.model",
     "LinkModel": "kgraft.link.model",
@@ -37,21 +35,17 @@ _HOMES = {
     "ScoredCandidate": "kgraft.link.linker",
     "TrainingTexts": "kgraft.link.training_texts",
     "adapt_linker": "kgraft.link.adapt",
-    "annotate": "kgraft.graph.annotated",
     "calibrate_threshold": "kgraft.link.calibrate",
     "export_linker": "kgraft.link.exporting",
     "graph_texts": "kgraft.link.sentences",
     "link_file": "kgraft.link.files",
     "read_adaptation": "kgraft.link.adapt",
-    "read_annotated": "kgraft.graph.annotated",
     "read_texts": "kgraft.link.files",
     "report": "kgraft.link.reporting",
-    "split_texts": "kgraft.graph.annotated",
     "train_linker": "kgraft.link.train",
 }
 __all__ = [
     "Adaptation",
-    "Annotated",
     "Link",
     "LinkConfig",
     "LinkModel",
@@ -62,16 +56,13 @@ __all__ = [
     "ScoredCandidate",
     "TrainingTexts",
     "adapt_linker",
-    "annotate",
     "calibrate_threshold",
     "export_linker",
     "graph_texts",
     "link_file",
     "read_adaptation",
-    "read_annotated",
     "read_texts",
     "report",
-    "split_texts",
     "train_linker",
 ]
 

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph import Graph
-from kgraft.graph.annotated import Annotated, split_texts
 from kgraft.json_text import read_json_file
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.learned_names import names_in
@@ -48,8 +48,8 @@ def adapt_linker(
     model: LinkModel,
     out: Path,
     *,
-    texts: Annotated | None = None,
-    valid: Annotated | None = None,
+    texts: AnnotatedTexts | None = None,
+    valid: AnnotatedTexts | None = None,
     count: int = COUNT,
     settings: LinkSettings | None = None,
     overwrite: bool = False,
@@ -64,7 +64,7 @@ def adapt_linker(
     """
     settings = settings or LinkSettings()
     every = graph_texts(graph, count, seed=settings.seed) if texts is None else texts
-    learnt, held_out = (every, valid) if valid else split_texts(every, seed=settings.seed)
+    learnt, held_out = (every, valid) if valid else every.hold_out(seed=settings.seed)
     knowledge = Knowledge.of(graph, model)
     unmarked = FULL if settings.fully_annotated else Unmarked()
     yield from train_linker(

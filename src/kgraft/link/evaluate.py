@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph.alias_build import Form
-from kgraft.graph.annotated import Annotated
 from kgraft.graph.mentions import Match, Mentions
 from kgraft.link.decode import choose_links
 from kgraft.link.knowledge import Knowledge
@@ -36,7 +36,7 @@ def score_texts(
 
 
 def evaluate(
-    mentions: Mentions, gold: Annotated, threshold: float, *, partial: bool = False
+    mentions: Mentions, gold: AnnotatedTexts, threshold: float, *, partial: bool = False
 ) -> dict[str, float]:
     """Return precision, recall and F1 at a threshold.
 
@@ -60,7 +60,7 @@ def proper_names(links: Mentions) -> np.ndarray:
 
 def best_threshold(
     mentions: Mentions,
-    gold: Annotated,
+    gold: AnnotatedTexts,
     *,
     partial: bool,
     watch: str = "weak_f1",
@@ -78,7 +78,7 @@ def best_threshold(
     best = max(tried, key=lambda values: (values[watch], values["strong_f1"]))
     if near is None:
         return best
-    least = best[watch] - standard_error(best[watch], len(gold.text))
+    least = best[watch] - standard_error(best[watch], len(gold.mentions))
     as_good = [values for values in tried if values[watch] >= least]
     return min(as_good, key=lambda values: (abs(values["threshold"] - near), -values[watch]))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph import Graph
-from kgraft.graph.annotated import Annotated
 from kgraft.link.evaluate import evaluate, score_texts
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.onnx import AFFORDABLE, FILE, OnnxReader, export_model, record_cost
@@ -17,7 +17,7 @@ from kgraft.storage import new_folder
 
 def export_linker(
     graph: Graph,
-    marked: Annotated,
+    marked: AnnotatedTexts,
     out: Path,
     model: str | Path | None = None,
 ) -> dict[str, float | bool]:

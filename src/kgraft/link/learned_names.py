@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph import Graph
-from kgraft.graph.annotated import Annotated
 from kgraft.json_text import parse_json, to_json
 
 
@@ -25,9 +25,10 @@ class LearnedName(NamedTuple):
     times: int
 
 
-def names_in(graph: Graph, texts: Annotated) -> tuple[LearnedName, ...]:
+def names_in(graph: Graph, texts: AnnotatedTexts) -> tuple[LearnedName, ...]:
     """Return what annotated texts call the entities of a graph."""
-    spans = zip(texts.text, texts.start, texts.end, texts.entity, strict=True)
+    mentions = texts.mentions
+    spans = zip(mentions.text, mentions.start, mentions.end, texts.gold, strict=True)
     counts = Counter(
         (texts.texts[text][start:end], int(entity))
         for text, start, end, entity in spans

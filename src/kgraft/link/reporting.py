@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph.adjacency import expand
-from kgraft.graph.annotated import Annotated
 from kgraft.graph.columns import list_rows
-from kgraft.graph.mentions import Mentions
+from kgraft.graph.mentions import UNKNOWN, Mentions
 from kgraft.link.decode import choose_links
 from kgraft.link.evaluate import proper_names, score_texts
 from kgraft.link.linker import Linker
@@ -49,7 +49,7 @@ class Report:
 
 def report(
     linker: Linker,
-    gold: Annotated,
+    gold: AnnotatedTexts,
     *,
     threshold: float | None = None,
     partial: bool = False,
@@ -98,30 +98,30 @@ def calibration_error(scores: np.ndarray, right: np.ndarray, bins: int = 10) -> 
 
 
 def _figures(
-    links: Mentions, gold: Annotated, comparison: Comparison, counted: np.ndarray
+    links: Mentions, gold: AnnotatedTexts, comparison: Comparison, counted: np.ndarray
 ) -> dict[str, float]:
     values = figures(comparison, counted)
-    absent = gold.entity == -1
+    absent = gold.gold == UNKNOWN
     if absent.any():
-        touched = _flags(len(gold.text), overlapping(links, gold)[1])
+        touched = _flags(len(gold.mentions), overlapping(links, gold.mentions)[1])
         values["absent_left_alone"] = float((~touched[absent]).mean())
     return values
 
 
 def _mention_errors(
-    scored: Mentions, links: Mentions, gold: Annotated, comparison: Comparison
+    scored: Mentions, links: Mentions, gold: AnnotatedTexts, comparison: Comparison
 ) -> dict[str, np.ndarray]:
     """Return the mentions that were not recalled, each under one thing that went wrong."""
-    count = len(gold.text)
-    linked = _flags(count, overlapping(links, gold)[1])
-    span, mention = overlapping(scored, gold)
+    count = len(gold.mentions)
+    linked = _flags(count, overlapping(links, gold.mentions)[1])
+    span, mention = overlapping(scored, gold.mentions)
     seen = _flags(count, mention)
     pair, candidate = expand(scored.bounds[span], scored.bounds[span + 1])
-    right = scored.entity[candidate] == gold.entity[mention[pair]]
+    right = scored.entity[candidate] == gold.gold[mention[pair]]
     offered = _flags(count, mention[pair[right]])
-    in_graph = gold.entity >= 0
+    in_graph = gold.gold >= 0
     kinds = {
-        "not in the graph": gold.entity == -1,
+        "not in the graph": gold.gold == UNKNOWN,
         "no span proposed": in_graph & ~seen,
         "linked to another entity, the right one among the candidates": in_graph & linked & offered,
         "linked to another entity, the right one no candidate": in_graph & linked & ~offered,
@@ -138,35 +138,38 @@ def _flags(count: int, rows: np.ndarray) -> np.ndarray:
 
 
 def _example(
-    linker: Linker, gold: Annotated, links: Mentions, kind: str, row: int
+    linker: Linker, gold: AnnotatedTexts, links: Mentions, kind: str, row: int
 ) -> dict[str, Any]:
     """Return an error as text, mention, right entity, and what it was linked to."""
     if kind == SPURIOUS:
         return {"text": gold.texts[links.text[row]], **_linked(linker, gold, links, row)}
-    text, start, end = gold.texts[gold.text[row]], gold.start[row], gold.end[row]
+    mentions = gold.mentions
+    text, start, end = gold.texts[mentions.text[row]], mentions.start[row], mentions.end[row]
     example = {"text": text, "surface": text[max(start, 0) : end]}
-    entity = int(gold.entity[row])
+    entity = int(gold.gold[row])
     example["entity"] = linker.graph.entity(entity).label if entity >= 0 else "not in the graph"
-    overlap = (links.text == gold.text[row]) & (links.start < end) & (start < links.end)
+    overlap = (links.text == mentions.text[row]) & (links.start < end) & (start < links.end)
     if overlap.any():
         example |= _linked(linker, gold, links, int(np.flatnonzero(overlap)[0]))
     return example
 
 
-def _linked(linker: Linker, gold: Annotated, links: Mentions, row: int) -> dict[str, str]:
+def _linked(linker: Linker, gold: AnnotatedTexts, links: Mentions, row: int) -> dict[str, str]:
     index = int(links.entity[links.best[row]])
     entity = linker.knowledge.entities(np.array([index]))[index]
     surface = gold.texts[links.text[row]][links.start[row] : links.end[row]]
     return {"linked": surface, "to": f"{entity.label} ({entity.id})"}
 
 
-def _by_type(linker: Linker, gold: Annotated, right: np.ndarray) -> dict[str, tuple[float, int]]:
+def _by_type(
+    linker: Linker, gold: AnnotatedTexts, right: np.ndarray
+) -> dict[str, tuple[float, int]]:
     row, types = list_rows(linker.graph.entities["types"])
     names, of_type = np.unique(np.array(types.to_pylist(), object), return_inverse=True)
     first = np.searchsorted(row, np.arange(len(linker.graph.entities) + 1))
-    in_graph = (gold.entity >= 0) & (gold.entity < len(first) - 1)
+    in_graph = (gold.gold >= 0) & (gold.gold < len(first) - 1)
     counts: dict[str, list[bool]] = {}
-    for entity, hit in zip(gold.entity[in_graph].tolist(), right[in_graph].tolist(), strict=True):
+    for entity, hit in zip(gold.gold[in_graph].tolist(), right[in_graph].tolist(), strict=True):
         for index in of_type[first[entity] : first[entity + 1]][:1]:
             counts.setdefault(names[index], []).append(hit)
     most = sorted(counts.items(), key=lambda item: -len(item[1]))[:TYPES]
@@ -174,11 +177,11 @@ def _by_type(linker: Linker, gold: Annotated, right: np.ndarray) -> dict[str, tu
 
 
 def _by_frequency(
-    linker: Linker, gold: Annotated, right: np.ndarray
+    linker: Linker, gold: AnnotatedTexts, right: np.ndarray
 ) -> dict[str, tuple[float, int]]:
     adjacency = linker.graph.adjacency
-    in_graph = (gold.entity >= 0) & (gold.entity < adjacency.entities)
-    degree = adjacency.degree(entities=gold.entity[in_graph])
+    in_graph = (gold.gold >= 0) & (gold.gold < adjacency.entities)
+    degree = adjacency.degree(entities=gold.gold[in_graph])
     bucket = np.searchsorted(list(FREQUENCIES.values()), degree, "right") - 1
     groups = {}
     for index, name in enumerate(FREQUENCIES):

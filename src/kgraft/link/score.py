@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph.adjacency import expand
-from kgraft.graph.annotated import IGNORED, Annotated
-from kgraft.graph.mentions import Mentions
+from kgraft.graph.mentions import IGNORED, Mentions
 
 
 @dataclass(frozen=True)
@@ -27,21 +27,23 @@ class Comparison:
     judged: np.ndarray  # (M,) bool: the mention counts for recall
 
 
-def compare(links: Mentions, gold: Annotated) -> Comparison:
+def compare(links: Mentions, annotated: AnnotatedTexts) -> Comparison:
     """Compare links, each with its best candidate first, with annotated mentions."""
-    link, mention = overlapping(links, gold)
-    same = links.entity[links.best][link] == gold.entity[mention]
-    exact = (links.start[link] == gold.start[mention]) & (links.end[link] == gold.end[mention])
-    ignored = gold.entity[mention] == IGNORED
+    mentions, gold = annotated.mentions, annotated.gold
+    link, mention = overlapping(links, mentions)
+    same = links.entity[links.best][link] == gold[mention]
+    exact = links.start[link] == mentions.start[mention]
+    exact &= links.end[link] == mentions.end[mention]
+    ignored = gold[mention] == IGNORED
     weak = _flags(len(links), link[same])
     return Comparison(
         touches=_flags(len(links), link[~ignored]),
         ignored=_flags(len(links), link[ignored]) & ~weak,
         weak=weak,
         strong=_flags(len(links), link[same & exact]),
-        weak_recalled=_flags(len(gold.text), mention[same]),
-        strong_recalled=_flags(len(gold.text), mention[same & exact]),
-        judged=gold.entity != IGNORED,
+        weak_recalled=_flags(len(gold), mention[same]),
+        strong_recalled=_flags(len(gold), mention[same & exact]),
+        judged=gold != IGNORED,
     )
 
 
@@ -51,14 +53,15 @@ def _flags(count: int, rows: np.ndarray) -> np.ndarray:
     return flags
 
 
-def overlapping(links: Mentions, gold: Annotated) -> tuple[np.ndarray, np.ndarray]:
-    """Return all pairs of a link and an annotated mention that overlap."""
-    order = np.argsort(gold.text, kind="stable")
-    text = gold.text[order]
+def overlapping(links: Mentions, mentions: Mentions) -> tuple[np.ndarray, np.ndarray]:
+    """Return all pairs of a link and a mention that overlap."""
+    order = np.argsort(mentions.text, kind="stable")
+    text = mentions.text[order]
     first, last = (np.searchsorted(text, links.text, side=side) for side in ("left", "right"))
     link, position = expand(first, last)
     mention = order[position]
-    overlap = (links.start[link] < gold.end[mention]) & (gold.start[mention] < links.end[link])
+    overlap = links.start[link] < mentions.end[mention]
+    overlap &= mentions.start[mention] < links.end[link]
     return link[overlap], mention[overlap]
 
 

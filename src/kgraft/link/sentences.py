@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kgraft.corpus import AnnotatedTexts, annotate
 from kgraft.errors import BadInput
 from kgraft.graph import Entity, Graph, Relation
-from kgraft.graph.annotated import Annotated, annotate
 from kgraft.link.questions import PLACES, places, plural, questions
 from kgraft.training import stream
 
@@ -57,7 +57,7 @@ class Said(NamedTuple):
 Example = tuple[str, list[dict[str, Any]]]
 
 
-def graph_texts(graph: Graph, count: int, *, seed: int = 0) -> Annotated:
+def graph_texts(graph: Graph, count: int, *, seed: int = 0) -> AnnotatedTexts:
     """Make texts from a graph's facts, names and descriptions; their mentions are marked."""
     if not len(graph.entities):
         raise BadInput("the graph has no entities to make texts of")

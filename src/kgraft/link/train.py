@@ -48,7 +48,7 @@ def train_linker(
     """
     settings = settings or LinkSettings()
     refuse_existing(out, LINKER, overwrite=overwrite)
-    if not any(len(source.texts.text) for source in sources):
+    if not any(len(source.texts.mentions) for source in sources):
         raise BadInput("no mention is marked in the texts", remedy="mark some")
     identity = {
         **asdict(settings),
@@ -131,7 +131,7 @@ def _gain(
     errors_ahead: float,
 ) -> float:
     """Return how much better the model is than before, beyond a number of standard errors."""
-    mentions = sum(len(source.texts.text) for source in valid)
+    mentions = sum(len(source.texts.mentions) for source in valid)
     margin = errors_ahead * standard_error(before[WATCHED], mentions)
     return after[WATCHED] - before[WATCHED] - margin
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from torch import Tensor
 
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph.adjacency import expand
 from kgraft.graph.alias_build import Form
-from kgraft.graph.annotated import IGNORED, Annotated
-from kgraft.graph.mentions import Match, Mentions
+from kgraft.graph.mentions import IGNORED, Match, Mentions
 from kgraft.link.coherence import Support, find_support
 from kgraft.link.features import FEATURES
 from kgraft.link.knowledge import Knowledge
@@ -43,7 +43,7 @@ class TrainingTexts:
     """Annotated texts of one graph."""
 
     knowledge: Knowledge
-    texts: Annotated
+    texts: AnnotatedTexts
     unmarked: Unmarked = Unmarked()
     none_ratio: float | None = None  # most weight of "none" in all, over that of right candidates
     teaches_mentions: bool = True  # whether the mention head learns from it
@@ -69,7 +69,7 @@ class TrainingSpans:
 
 def training_spans(model: LinkModel, source: TrainingTexts, part: np.ndarray) -> TrainingSpans:
     """Find what the model, as it is, learns from some of the texts."""
-    knowledge, data = source.knowledge, source.texts.part(part)
+    knowledge, data = source.knowledge, source.texts.select(part)
     if knowledge.index is None:
         mentions = find_names(knowledge, data.texts)
     else:
@@ -108,15 +108,14 @@ def training_spans(model: LinkModel, source: TrainingTexts, part: np.ndarray) ->
 _NOT_ANNOTATED = -9
 
 
-def _with_annotated(mentions: Mentions, data: Annotated) -> Mentions:
+def _with_annotated(mentions: Mentions, data: AnnotatedTexts) -> Mentions:
     """Add the annotated spans that are not among the mentions, without candidates."""
     spans = set(_span_keys(mentions))
-    annotated = zip(data.text.tolist(), data.start.tolist(), data.end.tolist(), strict=True)
     sizes = [len(text) for text in data.texts]
     missing = sorted(
         {
             (text, start, end)
-            for text, start, end in annotated
+            for text, start, end in _span_keys(data.mentions)
             if 0 <= start < end <= sizes[text] and (text, start, end) not in spans
         }
     )
@@ -124,10 +123,9 @@ def _with_annotated(mentions: Mentions, data: Annotated) -> Mentions:
     return Mentions.merge(mentions, Mentions.without_candidates(*columns))[0]
 
 
-def _annotated_entity(mentions: Mentions, data: Annotated) -> np.ndarray:
+def _annotated_entity(mentions: Mentions, data: AnnotatedTexts) -> np.ndarray:
     """Return the entity that is annotated at just this span, -9 where nothing is."""
-    spans = zip(data.text.tolist(), data.start.tolist(), data.end.tolist(), strict=True)
-    entity = dict(zip(spans, data.entity.tolist(), strict=True))
+    entity = dict(zip(_span_keys(data.mentions), data.gold.tolist(), strict=True))
     keys = _span_keys(mentions)
     return np.fromiter((entity.get(key, _NOT_ANNOTATED) for key in keys), np.int64, len(mentions))
 
@@ -149,7 +147,7 @@ def _gold_rows(mentions: Mentions, meant: np.ndarray) -> np.ndarray:
 def _weights(
     mentions: Mentions,
     features: np.ndarray,
-    data: Annotated,
+    data: AnnotatedTexts,
     unmarked: Unmarked,
     meant: np.ndarray,
 ) -> np.ndarray:
@@ -181,12 +179,12 @@ def _weights(
 _LOOKED_AT = ("lower", "upper", "capital", "in cased text", "rarest word", "acronym in other case")
 
 
-def _touching(mentions: Mentions, data: Annotated) -> tuple[np.ndarray, np.ndarray]:
+def _touching(mentions: Mentions, data: AnnotatedTexts) -> tuple[np.ndarray, np.ndarray]:
     """Return which mentions overlap an annotated span, and which one that is to be ignored."""
-    mention, span = overlapping(mentions, data)
+    mention, span = overlapping(mentions, data.mentions)
     touching, ignored = np.zeros((2, len(mentions)), bool)
     touching[mention] = True
-    ignored[mention[data.entity[span] == IGNORED]] = True
+    ignored[mention[data.gold[span] == IGNORED]] = True
     return touching, ignored
 
 

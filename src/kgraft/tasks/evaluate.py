@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from kgraft.corpus import hold_out, read_annotated
 from kgraft.errors import BadInput
 from kgraft.graft import GraftedEncoder, WordNetKnowledge, notice
 from kgraft.graph import SPLITS, Graph
-from kgraft.graph.annotated import a_tenth, read_annotated
 from kgraft.measure import Difference, paired_difference, perplexity
 from kgraft.progress import Progress
 from kgraft.tasks.classify import ClassSettings, ClassTrainee, Ready
@@ -53,7 +53,7 @@ def splits_of(task: ClassTask, data: Path) -> tuple[Examples, Examples, Examples
     examples, test = task.read(train_file), task.read(test_file)
     if dev_file.exists():
         return examples, task.read(dev_file), test
-    learnt, apart = a_tenth(len(examples))
+    learnt, apart = hold_out(len(examples))
     return examples.part(learnt), examples.part(apart), test
 
 

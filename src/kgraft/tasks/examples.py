@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from kgraft.corpus import read_json_lines
 from kgraft.errors import BadInput
-from kgraft.graph.annotated import json_lines
 from kgraft.json_text import parse_json
 from kgraft.measure.paired import Figure
 
@@ -56,7 +56,7 @@ class ClassTask:
     def read(self, path: Path) -> Examples:
         """Read a file of the task; a bad line is refused with its number."""
         rows: list[Row] = []
-        for number, line in json_lines(path):
+        for number, line in read_json_lines(path):
             try:
                 rows += self.row(parse_json(line))
             except (ValueError, LookupError, TypeError) as error:

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from kgraft.corpus import OBJECT, SUBJECT, relation_templates
 from kgraft.errors import BadInput
 from kgraft.graft import ExpectingKnowledge, GraftedEncoder, NoticedWindows
 from kgraft.graft.noticed import Noticed
 from kgraft.graph import Graph, TripleArrays
 from kgraft.graph.names import Named
-from kgraft.graph.say import OBJECT, SUBJECT, templates
 from kgraft.text import Encoder, length_batches
 from kgraft.text.masked import MaskedHead
 from kgraft.text.mention_batch import NIL, UNKNOWN
@@ -60,7 +60,7 @@ def clozes(encoder: Encoder, graph: Graph, triples: TripleArrays, known: TripleA
     """
     token = object_tokens(encoder, graph)
     labels = graph.entities["label"].to_pylist()
-    said = templates(graph)
+    said = relation_templates(graph)
     mask = encoder.tokenizer.mask_token
     right: dict[tuple[int, int], list[int]] = {}
     for head, relation, tail in zip(*_columns(known), strict=True):

@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
+from kgraft.corpus import AnnotatedTexts, read_json_lines
 from kgraft.errors import BadInput
-from kgraft.graph import Graph
+from kgraft.graph import Graph, Mentions
 from kgraft.graph.adjacency import rank_within
-from kgraft.graph.annotated import Annotated, json_lines
 from kgraft.joint import JointModel, LinkedWindows
 from kgraft.joint.graph_losses import GraphLosses
 from kgraft.json_text import parse_json
@@ -57,7 +57,7 @@ class RelationTexts:
         """
         texts, spans, relations, ids = [], [], [], list[str]()
         names: dict[int, str] = {}  # by their place among the ids
-        for number, line in json_lines(path):
+        for number, line in read_json_lines(path):
             try:
                 told = parse_json(line)
                 ends = [told[name] for name in ("head", "tail")]
@@ -89,11 +89,12 @@ class RelationTexts:
         columns = (self.span[rows], self.entity[rows], self.relation[rows])
         return RelationTexts(texts, *columns, self.names)
 
-    def annotated(self) -> Annotated:
+    def annotated(self) -> AnnotatedTexts:
         """Return the two spans of each text as mentions."""
         text = np.repeat(np.arange(len(self)), 2)
         start, end = self.span.reshape(-1, 2).T
-        return Annotated(self.texts, text, start, end, self.entity.ravel())
+        mentions = Mentions.without_candidates(text, start, end, gold=self.entity.ravel())
+        return AnnotatedTexts(self.texts, mentions)
 
 
 def _likeliest(graph: Graph, name: str) -> int:

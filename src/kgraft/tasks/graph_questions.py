@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from kgraft.corpus import AnnotatedTexts, read_json_lines
 from kgraft.errors import BadInput
-from kgraft.graph import Entity, Graph
-from kgraft.graph.annotated import Annotated, json_lines
+from kgraft.graph import Entity, Graph, Mentions
 from kgraft.json_text import parse_json
 from kgraft.link import Linker
 
@@ -37,7 +37,7 @@ class Questions:
         """
         numbers = _numbers(graph)
         texts, rows, answers = [], [], []
-        for line_number, line in json_lines(path):
+        for line_number, line in read_json_lines(path):
             try:
                 told = parse_json(line)
                 mention = told["mentions"][0]
@@ -89,9 +89,11 @@ class Questions:
             found.update(answers.tobytes() + b";")
         return found.hexdigest()[:16]
 
-    def annotated(self) -> Annotated:
+    def annotated(self) -> AnnotatedTexts:
         """Return the topics as mentions."""
-        return Annotated(self.texts, np.arange(len(self)), self.start, self.end, self.topic)
+        text = np.arange(len(self))
+        mentions = Mentions.without_candidates(text, self.start, self.end, gold=self.topic)
+        return AnnotatedTexts(self.texts, mentions)
 
 
 def _numbers(graph: Graph) -> dict[str, int]:

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from kgraft.corpus import AnnotatedTexts, document_name, read_json_lines
 from kgraft.errors import BadInput
 from kgraft.graft import GraftedEncoder, Noticed, NoticedWindows, looking, notice
 from kgraft.graft.wordnet import WordNetKnowledge, prior
-from kgraft.graph import Graph
+from kgraft.graph import Graph, Mentions
 from kgraft.graph.adjacency import expand
-from kgraft.graph.annotated import Annotated, document_of, json_lines
 from kgraft.graph.names import Named
 from kgraft.json_text import parse_json
 from kgraft.text import length_batches
@@ -73,7 +73,7 @@ def sense_sentences(path: Path) -> Iterator[Sentence]:
     """
     documents, sentences = [], []
     for number, (name, text, words) in enumerate(_lines(path)):
-        documents.append(document_of(name) or f"#{number}")
+        documents.append(document_name(name) or f"#{number}")
         sentences.append(Sentence(text, words, documents[-1]))
     for group in passages(documents, [sentence.text for sentence in sentences]):
         yield _joined([sentences[number] for number in group])
@@ -90,7 +90,7 @@ def _joined(sentences: list[Sentence]) -> Sentence:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str, list[Word]]]:
-    for number, line in json_lines(path):
+    for number, line in read_json_lines(path):
         try:
             told = parse_json(line)
             name = str(told.get("id", ""))
@@ -207,7 +207,8 @@ def found_senses(encoder: GraftedEncoder, layer: int, data: SenseTexts) -> Notic
     Nothing is told of lemmas and parts of speech: a word may mean the synsets of all of them.
     """
     places = data.named.characters(data.named.start, data.named.end)
-    return notice(encoder, Annotated(data.texts, *places, _first_gold(data)), layer)
+    mentions = Mentions.without_candidates(*places, gold=_first_gold(data))
+    return notice(encoder, AnnotatedTexts(data.texts, mentions), layer)
 
 
 def _first_gold(data: SenseTexts) -> np.ndarray:

@@ -4,7 +4,8 @@ import json
 from functools import cache
 
 import pytest
-from tests.link.tiny import apart, build, examples, link_model, write_encoder
+from tests.graph.tiny import build, examples
+from tests.link.tiny import apart, link_model, write_encoder
 from typer.testing import CliRunner
 
 from kgraft.cli import app

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from kgraft.cli.own_texts import own_texts
 
 if TYPE_CHECKING:
+    from kgraft.corpus import AnnotatedTexts
     from kgraft.graft import GraftedEncoder, GraphKnowledge, NoticedWindows, WordNetKnowledge
     from kgraft.graft.next_sentence import Pairs
     from kgraft.graph import Graph
-    from kgraft.graph.annotated import Annotated
 
 FACTS = 16_000  # with a hidden word, made from the graph where no texts are given
 
@@ -54,9 +54,9 @@ def prepare(
 
 def _tells_senses(path: Path) -> bool:
     """Tell whether the marks of a file have lemmas, as those of word senses do."""
-    from kgraft.graph.annotated import json_lines
+    from kgraft.corpus import read_json_lines
 
-    return any('"lemma"' in line for _, line in itertools.islice(json_lines(path), 20))
+    return any('"lemma"' in line for _, line in itertools.islice(read_json_lines(path), 20))
 
 
 def _senses(
@@ -69,7 +69,7 @@ def _senses(
     counted: bool,
     found: bool,
 ) -> Prepared:
-    from kgraft.graph.annotated import a_tenth
+    from kgraft.corpus import hold_out
     from kgraft.tasks.senses import (
         collect,
         example_sentences,
@@ -80,7 +80,7 @@ def _senses(
     )
 
     sentences = list(sense_sentences(path) if path else example_sentences(knowledge))
-    rows = a_tenth(len(sentences), seed=seed)
+    rows = hold_out(len(sentences), seed=seed)
     whole = sentences if counted else ()
     parts = [collect(knowledge, (sentences[n] for n in held), counted=whole) for held in rows]
     marks = (".counted" if counted else "") + (".found" if found else "")
@@ -94,8 +94,8 @@ def _senses(
 def _clozes(grafted: GraftedEncoder, layer: int, graph: Graph, seed: int) -> Prepared:
     import numpy as np
 
+    from kgraft.corpus import hold_out
     from kgraft.errors import BadInput
-    from kgraft.graph.annotated import a_tenth
     from kgraft.tasks import clozes, noticed_clozes
 
     order = np.random.default_rng(seed).permutation(len(graph.triples))
@@ -106,7 +106,7 @@ def _clozes(grafted: GraftedEncoder, layer: int, graph: Graph, seed: int) -> Pre
             remedy="leave --expect out, or give a graph with labels that the encoder knows",
         )
     whole = whole.part(np.arange(min(len(whole), FACTS)))
-    rows = a_tenth(len(whole), seed=seed)
+    rows = hold_out(len(whole), seed=seed)
     learnt, chosen_by = (
         noticed_clozes(grafted, layer, whole.part(held), seed=seed) for held in rows
     )
@@ -117,15 +117,15 @@ def _clozes(grafted: GraftedEncoder, layer: int, graph: Graph, seed: int) -> Pre
 def _annotated(
     grafted: GraftedEncoder, layer: int, knowledge: GraphKnowledge, path: Path | None, seed: int
 ) -> Prepared:
+    from kgraft.corpus import read_annotated, read_document_names
     from kgraft.graft import notice
     from kgraft.graft.next_sentence import split_pairs
-    from kgraft.graph.annotated import documents_of, read_annotated, split_texts
 
     graph = knowledge.graph
     whole = read_annotated(path, graph) if path else own_texts(graph, seed)
-    documents = documents_of(path) if path else None
-    parts: tuple[Annotated, Annotated] | tuple[Pairs, Pairs] = (
-        split_pairs(whole, documents, seed=seed) if documents else split_texts(whole, seed=seed)
+    documents = read_document_names(path) if path else None
+    parts: tuple[AnnotatedTexts, AnnotatedTexts] | tuple[Pairs, Pairs] = (
+        split_pairs(whole, documents, seed=seed) if documents else whole.hold_out(seed=seed)
     )
     counts = [f"{len(part):,}" for part in parts]
     said = f"{counts[0]} {'pairs of texts' if documents else 'texts'}, {counts[1]} to choose by"

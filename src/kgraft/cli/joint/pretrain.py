@@ -80,7 +80,6 @@ def pretrain(
       kgraft joint pretrain my-graph --texts docs.jsonl --epochs 3 --out together
     """
     from kgraft.graph import Graph
-    from kgraft.graph.annotated import split_texts
 
     opened = Graph.open(graph)
     need_texts(texts)
@@ -94,10 +93,10 @@ def pretrain(
     told: dict[str, float] = {}
     with progress_bar(quiet) as progress:
         data = read_texts(texts, opened, out, seed, progress=progress)
-        learnt, chosen_by = split_texts(data, seed=seed)
+        learnt, chosen_by = data.hold_out(seed=seed)
         model = JointModel(Encoder.load(encoder, max_length=128), JointConfig(cut=cut), seed=seed)
         if not quiet:
-            said = f"{len(learnt):,} texts with {len(learnt.entity):,} mentions"
+            said = f"{len(learnt):,} texts with {len(learnt.mentions):,} mentions"
             print(f"{said}, {len(chosen_by):,} to choose by; seed {seed}", file=sys.stderr)
         for epoch in train(
             model,

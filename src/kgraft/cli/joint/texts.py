@@ -12,8 +12,8 @@ from kgraft.json_text import parse_json
 from kgraft.storage import sha256
 
 if TYPE_CHECKING:
+    from kgraft.corpus import AnnotatedTexts
     from kgraft.graph import Graph
-    from kgraft.graph.annotated import Annotated
     from kgraft.progress import Progress
 
 LOOKED_AT = 20  # lines of a file that tell whether its mentions are marked
@@ -21,17 +21,17 @@ LOOKED_AT = 20  # lines of a file that tell whether its mentions are marked
 
 def read_texts(
     path: Path | None, graph: Graph, out: Path, seed: int, *, progress: Progress
-) -> Annotated:
+) -> AnnotatedTexts:
     """Read the texts of a file with their mentions, or say what the graph knows.
 
     Links that are made are kept beside `out`, so that they are made once.
     """
-    from kgraft.graph.annotated import annotate, json_lines, read_annotated
+    from kgraft.corpus import annotate, read_annotated, read_json_lines
     from kgraft.link import Linker, link_file
 
     if path is None:
         return own_texts(graph, seed)
-    if any('"mentions"' in line for _, line in itertools.islice(json_lines(path), LOOKED_AT)):
+    if any('"mentions"' in line for _, line in itertools.islice(read_json_lines(path), LOOKED_AT)):
         return read_annotated(path, graph)
     name = f"{out.name}.{graph.manifest.version}-{sha256(path)[:8]}.linked.jsonl"
     linked = out.with_name(name)
@@ -41,9 +41,9 @@ def read_texts(
 
 
 def _examples(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    from kgraft.graph.annotated import json_lines
+    from kgraft.corpus import read_json_lines
 
-    for _, line in json_lines(path):
+    for _, line in read_json_lines(path):
         told = parse_json(line)
         yield (
             told["text"],

@@ -38,8 +38,8 @@ def eval_(
 
     Example:  kgraft link eval test.jsonl --graph my-graph --model my-linker
     """
+    from kgraft.corpus import read_annotated
     from kgraft.graph import Graph
-    from kgraft.graph.annotated import read_annotated
 
     opened = Graph.open(graph)
     need_link_model(model)

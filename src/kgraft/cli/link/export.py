@@ -27,8 +27,8 @@ def export(
 
     Example:  kgraft link export --texts dev.jsonl --graph my-graph --out fast-linker
     """
+    from kgraft.corpus import read_annotated
     from kgraft.graph import Graph
-    from kgraft.graph.annotated import read_annotated
 
     opened = Graph.open(graph)
     need_link_model(model)

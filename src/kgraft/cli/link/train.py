@@ -85,8 +85,8 @@ def train(
         raise BadInput("--init-from and --from-scratch exclude each other", remedy="give one")
     if encoder is not None and not from_scratch:
         raise BadInput("--encoder is for --from-scratch", remedy="give both, or leave it out")
+    from kgraft.corpus import read_annotated
     from kgraft.graph import Graph
-    from kgraft.graph.annotated import read_annotated
 
     opened = Graph.open(graph)
     need_room(out, overwrite=overwrite)

@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from kgraft.corpus.annotated import AnnotatedTexts, annotate
 from kgraft.errors import BadInput
-from kgraft.graph.adjacency import TripleArrays
-from kgraft.graph.annotated import Annotated, annotate
-from kgraft.graph.graph import Graph
+from kgraft.graph import Graph, TripleArrays
 
 SUBJECT, OBJECT = "[X]", "[Y]"
 
 
-def templates(graph: Graph) -> list[str]:
+def relation_templates(graph: Graph) -> list[str]:
     """Return how each relation is said."""
     columns = [n for n in ("template", "label", "id") if n in graph.relations.column_names]
     said = []
@@ -30,7 +29,7 @@ def templates(graph: Graph) -> list[str]:
     return said
 
 
-def fact_texts(graph: Graph, count: int, *, seed: int = 0) -> Annotated:
+def fact_texts(graph: Graph, count: int, *, seed: int = 0) -> AnnotatedTexts:
     """Say `count` facts of a graph, drawn at random, or all of them where there are fewer.
 
     >>> from kgraft.graph import Graph
@@ -43,7 +42,7 @@ def fact_texts(graph: Graph, count: int, *, seed: int = 0) -> Annotated:
             "the graph has no facts to say", remedy="give texts, or a graph with triples"
         )
     order = np.random.default_rng(seed).permutation(len(facts))[:count]
-    return annotate(graph, _said(graph, facts.take(order), templates(graph)))
+    return annotate(graph, _said(graph, facts.take(order), relation_templates(graph)))
 
 
 def _said(

@@ -2,9 +2,9 @@
 
 import pytest
 
+from kgraft.corpus import fact_texts, relation_templates
 from kgraft.errors import BadInput
 from kgraft.graph import Graph, TablesSource, build_graph
-from kgraft.graph.say import fact_texts, templates
 
 ENTITIES = [
     {"id": "p", "label": "Paris"},
@@ -27,7 +27,7 @@ def graph(tmp_path):
 
 def test_templates(graph):
     ids = graph.relations["id"].to_pylist()
-    said = dict(zip(ids, templates(graph), strict=True))
+    said = dict(zip(ids, relation_templates(graph), strict=True))
     assert said == {
         "capital": "[X] rules [Y] .",
         "has": "of [Y] some lies in [X] .",
@@ -43,8 +43,9 @@ def test_facts_with_their_marks(graph):
         "the long river Seine flows through Paris .",
     ]
     labels = graph.entities["label"].to_pylist()
-    assert len(said.entity) == 6
-    for text, start, end, entity in zip(said.text, said.start, said.end, said.entity, strict=True):
+    assert len(said.gold) == 6
+    spans = said.mentions.text, said.mentions.start, said.mentions.end
+    for text, start, end, entity in zip(*spans, said.gold, strict=True):
         assert said.texts[text][start:end] == labels[entity]
 
 

@@ -7,38 +7,32 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.link.tiny import examples, some
+from tests.corpus.texts import annotated_texts
+from tests.graph.tiny import examples, quick
 
+from kgraft.corpus import AnnotatedTexts, annotate, read_annotated
 from kgraft.errors import BadInput, NotFound
-from kgraft.graph.annotated import (
-    IGNORED,
-    Annotated,
-    annotate,
-    documents_of,
-    joined,
-    read_annotated,
-    split_texts,
-)
+from kgraft.graph import IGNORED, UNKNOWN, Mentions
 
 GOOD = {"text": "Paris, 東京", "mentions": [{"start": 0, "end": 5, "entity": "fr-paris"}]}
 
 
 def rows(data):
     """Return each text with its mentions."""
-    columns = (data.start, data.end, data.entity)
+    columns = (data.mentions.start, data.mentions.end, data.gold)
     mentions = list(zip(*(column.tolist() for column in columns), strict=True))
-    found = [(text, []) for text in data.texts]
-    for number, mention in zip(data.text.tolist(), mentions, strict=True):
-        found[number][1].append(mention)
-    return found
+    texts = [(text, []) for text in data.texts]
+    for index, mention in zip(data.mentions.text.tolist(), mentions, strict=True):
+        texts[index][1].append(mention)
+    return texts
 
 
 def numbered(counts):
     """Return texts with so many mentions each; every mention can be told from the others."""
     text = np.repeat(np.arange(len(counts)), counts)
-    place = np.arange(len(text))
+    start = np.arange(len(text))
     texts = [f"text {n}" for n in range(len(counts))]
-    return Annotated(texts, text.astype(np.int64), place, place + 1, place * 10)
+    return annotated_texts(texts, text.astype(np.int64), start, start + 1, start * 10)
 
 
 COUNTS = st.lists(st.integers(0, 3), max_size=8)
@@ -50,17 +44,17 @@ def test_examples_become_arrays(graph):
         ("Paris, 東京", [(0, 5, graph.numbers_of(["fr-paris"])[0])]),
         ("nothing", []),
     ]
-    assert data.start.dtype == data.entity.dtype == np.int64
+    assert data.mentions.start.dtype == data.gold.dtype == np.int64
 
 
-def test_an_entity_that_the_graph_lacks_has_the_number_of_none(graph):
+def test_an_entity_that_the_graph_lacks_is_unknown(graph):
     data = annotate(graph, [("Zorblax", [{"start": 0, "end": 7, "entity": "zorblax"}])])
-    assert data.entity.tolist() == [-1]
+    assert data.gold.tolist() == [UNKNOWN]
 
 
 def test_texts_without_mentions_are_fine(graph):
     data = annotate(graph, [("a", []), ("b", [])])
-    assert (len(data), len(data.text)) == (2, 0)
+    assert (len(data), len(data.mentions)) == (2, 0)
 
 
 @pytest.mark.parametrize("name", ["texts.jsonl", "texts.jsonl.gz"])
@@ -87,15 +81,15 @@ def test_unlinked_spans_are_neither_right_nor_wrong(graph, tmp_path):
         [(0, 5, paris)],
         [(0, 3, IGNORED)],
     ]
-    assert data.entity.dtype == np.int64
+    assert data.gold.dtype == np.int64
     assert graph.numbers_of(["no such entity", ""]).tolist() == [-1, -1]  # not what is ignored
 
 
 def test_a_part_keeps_its_unlinked_spans(graph):
     span = {"start": 0, "end": 1, "entity": None}
     data = annotate(graph, [("a", []), ("b", [span]), ("c", [span])])
-    assert data.entity.tolist() == [IGNORED, IGNORED]
-    assert rows(data.part(np.array([2, 0]))) == [("c", [(0, 1, IGNORED)]), ("a", [])]
+    assert data.gold.tolist() == [IGNORED, IGNORED]
+    assert rows(data.select(np.array([2, 0]))) == [("c", [(0, 1, IGNORED)]), ("a", [])]
 
 
 @pytest.mark.parametrize("empty", ["[]", "{}", '""'])
@@ -116,7 +110,7 @@ def mention(**changes):
         ("7", "TypeError"),
         ('{"text": "a"}', "KeyError: 'mentions'"),
         ('{"mentions": []}', "KeyError: 'text'"),
-        ('{"text": 7, "mentions": []}', "its text is no string"),
+        ('{"text": 7, "mentions": []}', "its text is not a string"),
         ('{"text": "a", "mentions": null}', "TypeError"),
         ('{"text": "a", "mentions": ["b"]}', "TypeError"),
         ('{"text": "a", "mentions": [{"start": 0}]}', "KeyError: 'end'"),
@@ -150,7 +144,7 @@ def test_a_file_that_is_not_there_is_told_of(graph, tmp_path):
 
 def test_a_file_without_texts_is_refused(graph, tmp_path):
     (tmp_path / "texts.jsonl").write_text("\n\n")
-    with pytest.raises(BadInput, match=r"texts.jsonl: holds no text; write \{"):
+    with pytest.raises(BadInput, match=r"texts.jsonl: contains no text; write \{"):
         read_annotated(tmp_path / "texts.jsonl", graph)
 
 
@@ -161,7 +155,7 @@ def packed(damage):
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("texts.jsonl", b'{"text": "\xff"}', "no UTF-8"),
+        ("texts.jsonl", b'{"text": "\xff"}', "is not UTF-8"),
         ("texts.jsonl", b"[" * 100_000, "nested too deeply"),
         ("texts.jsonl.gz", b"no gzip", "damaged"),
         ("texts.jsonl.gz", packed(lambda whole: whole[:-20]), "truncated"),
@@ -176,49 +170,43 @@ def test_a_file_that_cannot_be_read_is_refused(graph, tmp_path, name, content, r
 
 
 @given(counts=COUNTS, data=st.data())
-@some
-def test_a_part_has_the_texts_in_the_order_given(counts, data):
+@quick
+def test_selected_texts_come_in_the_order_given(counts, data):
     whole = numbered(counts)
-    numbers = data.draw(st.lists(st.integers(0, max(len(counts) - 1, 0)), unique=True))
-    numbers = numbers if counts else []
-    part = whole.part(np.array(numbers, np.int64))
-    assert rows(part) == [rows(whole)[number] for number in numbers]
+    indices = data.draw(st.lists(st.integers(0, max(len(counts) - 1, 0)), unique=True))
+    indices = indices if counts else []
+    selected = whole.select(np.array(indices, np.int64))
+    assert rows(selected) == [rows(whole)[index] for index in indices]
+    mask = np.array([data.draw(st.booleans()) for _ in counts], bool)
+    expected = [row for row, is_kept in zip(rows(whole), mask, strict=True) if is_kept]
+    assert rows(whole.select(mask)) == expected
 
 
 @given(st.lists(COUNTS, min_size=1, max_size=4))
-@some
+@quick
 def test_several_sets_become_one(sets):
     parts = [numbered(counts) for counts in sets]
-    assert rows(joined(parts)) == [row for part in parts for row in rows(part)]
+    expected = [row for part in parts for row in rows(part)]
+    assert rows(AnnotatedTexts.concat(parts)) == expected
 
 
-@given(counts=COUNTS, seed=st.integers(0, 9))
-@some
-def test_a_split_loses_nothing(counts, seed):
+@given(counts=COUNTS, seed=st.integers(0, 9), fraction=st.sampled_from([0.1, 0.5, 1.0]))
+@quick
+def test_texts_that_are_held_out_are_not_trained_on(counts, seed, fraction):
     whole = numbered(counts)
-    learnt, chosen_by = split_texts(whole, seed=seed)
-    assert sorted(rows(learnt) + rows(chosen_by)) == sorted(rows(whole))
-    assert len(chosen_by) == (max(len(counts) // 10, 1) if len(counts) > 1 else 0)
+    train, valid = whole.hold_out(fraction=fraction, seed=seed)
+    assert sorted(rows(train) + rows(valid)) == sorted(rows(whole))
+    assert bool(len(train)) == bool(counts)
 
 
-def test_the_split_comes_from_the_seed():
-    whole = numbered([1] * 50)
-    assert split_texts(whole, seed=1)[1].texts == split_texts(whole, seed=1)[1].texts
-    assert split_texts(whole, seed=1)[1].texts != split_texts(whole, seed=2)[1].texts
-    assert len(split_texts(whole)[1]) == 5
+def test_texts_without_gold_entities_are_not_annotated():
+    none = np.zeros(0, np.int64)
+    with pytest.raises(ValueError, match="gold"):
+        AnnotatedTexts(["a"], Mentions.without_candidates(none, none, none))
 
 
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["a.1", "a.2", "b.1"], ["a", "a", "b"]),
-        (["a.1", "b.1", "a.2"], None),  # no two neighbours
-        (["a.1", "a.2", "3"], None),
-        ([None, None], None),
-    ],
-)
-def test_documents_are_told_by_ids(tmp_path, names, expected):
-    path = tmp_path / "texts.jsonl"
-    lines = [{"text": "x", "mentions": []} | ({"id": n} if n else {}) for n in names]
-    path.write_text("\n".join(map(json.dumps, lines)))
-    assert documents_of(path) == expected
+def test_other_texts_and_other_mentions_have_another_digest():
+    whole = numbered([1, 2])
+    digests = {numbered(counts).digest() for counts in ([1, 2], [2, 1], [1, 1], [1, 2, 0])}
+    assert len(digests) == 4
+    assert whole.digest() == numbered([1, 2]).digest()

@@ -1,0 +1,34 @@
+"""JSON Lines: files with one JSON value per line, plain or packed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kgraft.errors import BadInput, NotFound
+from kgraft.graph.readers.stream import open_bytes
+from kgraft.progress import Silent
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file, plain or .gz, with their line numbers; empty ones are left out.
+
+    Where the file does not exist, one of the same name with .gz is read instead.
+    """
+    packed = path.with_name(f"{path.name}.gz")
+    path = packed if packed.is_file() and not path.is_file() else path
+    if not path.is_file():
+        raise NotFound(f"no file {path}; give JSON Lines")
+    with open_bytes(path, Silent(), lines=True) as file:
+        for number, raw in enumerate(file, 1):
+            line = _decode(raw, path, number)
+            if line.strip():
+                yield number, line
+
+
+def _decode(raw: bytes, path: Path, number: int) -> str:
+    try:
+        return raw.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        remedy = "convert it: iconv -t UTF-8"
+        raise BadInput("is not UTF-8", file=str(path), line=number, remedy=remedy) from error
