@@ -1,80 +1,143 @@
-"""Noticed: the mentions of many windows, found once and taken batch by batch."""
+"""Windows of texts with the mentions in them, found once and taken batch by batch."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
-import torch
 
-from kgraft.graph.adjacency import expand
-from kgraft.graph.names import Named
+from kgraft.corpus import AnnotatedTexts
+from kgraft.graft.next_sentence import Pairs
+from kgraft.graph import UNKNOWN, Match, Mentions
 from kgraft.text import Places, Windows
-from kgraft.text.mention_batch import NIL, PADDING, UNKNOWN, MentionBatch
+from kgraft.text.mention_batch import MentionBatch
 
-CANDIDATES = 30  # of a mention, at most
-LONGEST = 6  # tokens of a mention, at most
+if TYPE_CHECKING:
+    from kgraft.graft.encoder import GraftedEncoder
+
+MAX_CANDIDATES = 30  # of a mention
+MAX_TOKENS = 6  # of a mention
+UNAMBIGUOUS = 5  # characters of a name that is hardly a word by chance
 
 
-@dataclass(frozen=True)
-class Noticed:
-    """The mentions of windows, in order of the window, with their candidates end to end."""
+class LocatedMentions(NamedTuple):
+    """Mentions in order of their window, and where they are in it."""
 
-    places: Places  # (S,)
-    bounds: np.ndarray  # (S + 1,) mention s has the candidates bounds[s] to bounds[s + 1]
-    entity: np.ndarray  # (C,) likeliest first
-    prior: np.ndarray  # (C,) float32
-    gold: np.ndarray  # (S,) the entity that is meant, UNKNOWN or NIL
+    mentions: Mentions
+    spans: Places
 
     @classmethod
     def of(
         cls,
+        mentions: Mentions,
         windows: Windows,
-        named: Named,
         *,
-        gold: np.ndarray | None = None,
-        candidates: int = CANDIDATES,
-        longest: int = LONGEST,
-    ) -> Noticed:
-        """Put names into the windows of their texts; `gold` is the entity each of them means.
+        max_candidates: int = MAX_CANDIDATES,
+        max_tokens: int = MAX_TOKENS,
+    ) -> Self:
+        """Lay mentions on windows, with their likeliest candidates.
 
-        Names that no window holds, and those of more than `longest` tokens, are left out; so are
-        all but the likeliest `candidates`.
+        Those that no window holds, and those of more than `max_tokens` tokens, are left out.
         """
-        places = windows.locate(*named.characters(named.start, named.end))
-        fits = np.flatnonzero((places.window >= 0) & (places.last - places.first <= longest))
-        rows = fits[np.argsort(places.window[fits], kind="stable")]
-        first = named.candidates[rows]
-        last = np.minimum(named.candidates[rows + 1], first + candidates)
-        _, taken = expand(first, last)
-        meant = np.full(len(rows), UNKNOWN) if gold is None else gold[rows]
-        bounds = np.append(0, np.cumsum(last - first))
-        return cls(places.take(rows), bounds, named.entity[taken], named.prior[taken], meant)
+        spans = windows.locate(mentions.text, mentions.start, mentions.end)
+        rows = np.flatnonzero((spans.window >= 0) & (spans.last - spans.first <= max_tokens))
+        rows = rows[np.argsort(spans.window[rows], kind="stable")]
+        located = mentions.select(rows)
+        return cls(located.keep_candidates(located.rank < max_candidates), spans.take(rows))
 
-    def batch(self, numbers: np.ndarray) -> MentionBatch:
-        """Return the mentions of some windows, in their order."""
-        sides = (np.searchsorted(self.places.window, numbers, side=s) for s in ("left", "right"))
-        begin, stop = sides
-        row, span = expand(begin, stop)  # (S,) row of the batch, mention
-        column = span - begin[row]
-        shape = (len(numbers), int((stop - begin).max(initial=0)))
-        first, last = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        first[row, column], last[row, column] = self.places.first[span], self.places.last[span]
-        at, which = expand(self.bounds[span], self.bounds[span + 1])
-        rank = which - self.bounds[span][at]
-        wide = (*shape, int(rank.max(initial=0)) + 1)
-        entity, prior = np.full(wide, PADDING, np.int64), np.zeros(wide, np.float32)
-        place = (row[at], column[at], rank)
-        entity[place], prior[place] = self.entity[which], self.prior[which]
-        gold = np.full(shape, UNKNOWN, np.int64)
-        gold[row, column] = self.gold[span]
-        return MentionBatch(
-            *map(torch.from_numpy, (first, last, entity, prior, _places_of(gold, entity)))
+
+@dataclass(frozen=True)
+class MentionWindows(Windows):
+    """Windows with the mentions in them, for each layer with a graft."""
+
+    located: Mapping[int, LocatedMentions]
+    follows: np.ndarray | None = None  # (W,) NEXT, OTHER or UNKNOWN, see `next_sentence`
+    masked_word: np.ndarray | None = None  # (W,) the token behind the mask token in the text
+
+    @classmethod
+    def of(cls, windows: Windows, located: Mapping[int, LocatedMentions]) -> Self:
+        """Put mentions to windows."""
+        columns = {f.name: getattr(windows, f.name) for f in fields(Windows)}
+        return cls(**columns, located=located)
+
+    def mentions(self, indices: np.ndarray) -> dict[int, MentionBatch]:
+        """Return the mentions of some windows, by layer."""
+        return {
+            layer: MentionBatch.of(located.mentions, located.spans, indices)
+            for layer, located in self.located.items()
+        }
+
+
+def locate_mentions(
+    encoder: GraftedEncoder,
+    data: AnnotatedTexts | Pairs | Sequence[str],
+    layer: int,
+    *,
+    add_annotated: bool = False,
+    trust_unambiguous: bool = False,
+) -> MentionWindows:
+    """Cut texts into windows with the mentions that the knowledge finds; annotated ones have gold.
+
+    The annotations are of the knowledge after `layer`; the other layers only find mentions. An
+    annotation where the knowledge finds no mention is lost, or with `add_annotated` a mention with
+    that candidate alone. With `trust_unambiguous`, longer names that only one entity has count as
+    annotated too. Of pairs, the windows that hold both halves know whether the second follows.
+    """
+    if isinstance(data, Pairs):
+        windows = locate_mentions(
+            encoder,
+            data.data,
+            layer,
+            add_annotated=add_annotated,
+            trust_unambiguous=trust_unambiguous,
         )
+        whole = np.bincount(windows.text)[windows.text] == 1
+        return replace(windows, follows=np.where(whole, data.follows[windows.text], UNKNOWN))
+    texts = data.texts if isinstance(data, AnnotatedTexts) else list(data)
+    windows = encoder.plain_windows(texts)
+    located = {}
+    for number, knowledge in encoder.grafts.knowledge.items():
+        mentions = knowledge.find(texts)
+        if isinstance(data, AnnotatedTexts) and number == layer:
+            mentions = _with_gold(mentions, data, add_annotated, trust_unambiguous)
+        located[number] = LocatedMentions.of(mentions, windows)
+    return MentionWindows.of(windows, located)
 
 
-def _places_of(gold: np.ndarray, entity: np.ndarray) -> np.ndarray:
-    """Return where the entities that are meant (B, M) stand among the candidates (B, M, K)."""
-    same = (entity == gold[:, :, None]) & (gold >= 0)[:, :, None]
-    place = np.where(same.any(-1), same.argmax(-1), UNKNOWN)
-    return np.where(gold == NIL, NIL, place)
+def _with_gold(
+    mentions: Mentions, data: AnnotatedTexts, add_annotated: bool, trust_unambiguous: bool
+) -> Mentions:
+    """Return mentions with their gold entities, UNKNOWN where no annotation says it."""
+    annotated = data.mentions
+    length = np.array([len(text) for text in data.texts], np.int64)[annotated.text]
+    inside = (annotated.start >= 0) & (annotated.start < annotated.end) & (annotated.end <= length)
+    annotated = annotated.select(inside & (data.gold >= 0))
+    assert annotated.gold is not None
+    spans = annotated.text, annotated.start, annotated.end
+    if add_annotated:
+        is_new = mentions.rows_of(*spans) < 0
+        new = single_candidates(*(c[is_new] for c in (*spans, annotated.gold)))
+        mentions, _ = Mentions.merge(mentions, new)
+    gold = _unambiguous(mentions) if trust_unambiguous else np.full(len(mentions), UNKNOWN)
+    row = mentions.rows_of(*spans)
+    gold[row[row >= 0]] = annotated.gold[row >= 0]
+    return replace(mentions, gold=gold)
+
+
+def single_candidates(
+    text: np.ndarray, start: np.ndarray, end: np.ndarray, entity: np.ndarray
+) -> Mentions:
+    """Return mentions that refer to one entity each, without doubt."""
+    kinds = np.full(len(text), Match.PINNED, np.uint8)
+    forms = np.zeros(len(text), np.uint8)
+    return Mentions.group(text, start, end, entity, np.ones(len(text), np.float32), kinds, forms)
+
+
+def _unambiguous(mentions: Mentions) -> np.ndarray:
+    """Return the entity of each long name that only one has, UNKNOWN for the other mentions."""
+    only = (mentions.sizes == 1) & (mentions.end - mentions.start >= UNAMBIGUOUS)
+    gold = np.full(len(mentions), UNKNOWN)
+    gold[only] = mentions.entity[mentions.best[only]]
+    return gold

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Self
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from kgraft.graph import UNKNOWN, Mentions
+from kgraft.graph.adjacency import expand
+from kgraft.text.windows import Places
+
 PADDING = -1  # in place of an entity: there is no candidate
 MASKED = -2  # in place of an entity: a candidate that the model may not see
-UNKNOWN = -1  # in place of the gold candidate: which one is right is not known
-NIL = -2  # in place of the gold candidate: none of them is right
+NIL = -3  # in place of the gold entity or its rank: none of the candidates is right
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,30 @@ class MentionBatch:
     entity: Tensor  # (B, M, K) int64, or PADDING or MASKED
     prior: Tensor  # (B, M, K) float32, p(entity | surface)
     gold: Tensor | None = None  # (B, M) int64, the rank of the right candidate, UNKNOWN or NIL
+
+    @classmethod
+    def of(cls, mentions: Mentions, spans: Places, windows: np.ndarray) -> Self:
+        """Return the mentions of some windows; mentions and spans are in order of the window.
+
+        A mention whose gold entity is not among its candidates has the rank UNKNOWN.
+        """
+        begin, stop = (np.searchsorted(spans.window, windows, side=s) for s in ("left", "right"))
+        row, mention = expand(begin, stop)
+        column = mention - begin[row]
+        shape = (len(windows), int((stop - begin).max(initial=0)))
+        first, last = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        first[row, column], last[row, column] = spans.first[mention], spans.last[mention]
+        owner, candidate = expand(mentions.bounds[mention], mentions.bounds[mention + 1])
+        rank = candidate - mentions.bounds[mention][owner]
+        cells = (row[owner], column[owner], rank)
+        wide = (*shape, int(rank.max(initial=0)) + 1)
+        entity, prior = np.full(wide, PADDING, np.int64), np.zeros(wide, np.float32)
+        entity[cells], prior[cells] = mentions.entity[candidate], mentions.prior[candidate]
+        gold = np.full(shape, UNKNOWN, np.int64)
+        if mentions.gold is not None:
+            gold[row, column] = mentions.gold[mention]
+        columns = (first, last, entity, prior, _ranks_of(gold, entity))
+        return cls(*map(torch.from_numpy, columns))
 
     @property
     def gold_rank(self) -> Tensor:
@@ -132,3 +160,10 @@ class MentionBatch:
     def _to_mask(self, hidden: Tensor, keep_gold: bool) -> Tensor:
         touched = self.touches(hidden)
         return touched & (self.gold_rank < 0) if keep_gold else touched
+
+
+def _ranks_of(gold: np.ndarray, entity: np.ndarray) -> np.ndarray:
+    """Return the rank of the gold entities (B, M) among the candidates (B, M, K)."""
+    same = (entity == gold[:, :, None]) & (gold >= 0)[:, :, None]
+    rank = np.where(same.any(-1), same.argmax(-1), UNKNOWN)
+    return np.where(gold == NIL, NIL, rank)
