@@ -16,11 +16,11 @@ import numpy as np
 
 from benchmarks.pykeen_peer import Options, peak_megabytes
 from kgraft.embed.data import TrainingData, training_data
-from kgraft.embed.embedding import Embedding
+from kgraft.embed.tables import EmbeddingTables
 from kgraft.embed.evaluate import rank_queries
 from kgraft.embed.queries import Queries
-from kgraft.embed.settings import Settings
-from kgraft.embed.trainee import EmbedTrainee
+from kgraft.embed.settings import EmbedSettings
+from kgraft.embed.task import EmbedTask
 from kgraft.graph import Graph, TripleArrays
 from kgraft.training import Processes, Schedule, stream, train
 
@@ -31,9 +31,9 @@ MEMORY = 10  # batches of training in the measure of memory
 LEARNT, JUDGED, RANKED = 0, 1, 2  # what a sample of triples is for
 
 
-def settings_of(model: str, epochs: int) -> Settings:
+def settings_of(model: str, epochs: int) -> EmbedSettings:
     """Return kgraft's settings for what both sides train."""
-    return Settings(
+    return EmbedSettings(
         model=model,
         similarity="l2",
         dimension=SHARED.dimension,
@@ -78,10 +78,10 @@ def some_of(rows: np.ndarray, count: int, purpose: int) -> np.ndarray:
     return rows[np.sort(stream(SHARED.seed, purpose).choice(len(rows), count, replace=False))]
 
 
-def our_epochs(embedding: Embedding, data: TrainingData) -> Iterator[float]:
+def our_epochs(embedding: EmbeddingTables, data: TrainingData) -> Iterator[float]:
     """Train in kgraft's loop; yield the seconds of each epoch."""
     epochs, spent = embedding.settings.epochs, 0.0
-    trainee = EmbedTrainee(embedding, data, processes=Processes())
+    trainee = EmbedTask(embedding, data, processes=Processes())
     schedule = Schedule(epochs=epochs, validate_every=epochs, checkpoint_minutes=60.0)
     with tempfile.TemporaryDirectory() as folder:
         for epoch in train(trainee, Path(folder), schedule, identity={}):
@@ -89,7 +89,7 @@ def our_epochs(embedding: Embedding, data: TrainingData) -> Iterator[float]:
             spent = epoch.seconds
 
 
-def rank_all(embedding: Embedding, triples: TripleArrays, known: Queries) -> dict[str, float]:
+def rank_all(embedding: EmbeddingTables, triples: TripleArrays, known: Queries) -> dict[str, float]:
     """Rank triples with kgraft, from triples to figures."""
     return rank_queries(embedding, Queries.of(triples, known.relations), known).figures()
 
@@ -98,7 +98,7 @@ def train_and_rank(folder: Path) -> None:
     """Train TransE on a few batches and rank all test triples."""
     graph = Graph.open(folder)
     data = learnt_data(graph, MEMORY * SHARED.batch)
-    embedding = Embedding.draw(settings_of("transe", 1), data.entities, data.relations)
+    embedding = EmbeddingTables.draw(settings_of("transe", 1), data.entities, data.relations)
     for _ in our_epochs(embedding, data):
         rank_all(embedding, graph.split("test").triples, data.known)
 

@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 
 from benchmarks.harness import RESULTS, WORK, Benchmark, Goal, shared_data
-from kgraft.embed import Embedded, Settings, preset_settings, train_embedding
+from kgraft.embed import LinkPredictor, EmbedSettings, preset_settings, train_embedding
 from kgraft.graph import Graph, build_graph, open_source
 from kgraft.measure.ranking import PROTOCOL
 from kgraft.vectors import read_vectors
@@ -61,12 +61,12 @@ def _graph(source: Path, folder: Path) -> Graph:
     return Graph.open(folder)
 
 
-def _trained(graph: Graph, settings: Settings, work: Path) -> Path:
+def _trained(graph: Graph, settings: EmbedSettings, work: Path) -> Path:
     """Return the vectors of these settings, trained now if they are not there."""
     folder = work / f"{graph.manifest.name}.{settings.model}"
     if folder.exists():
         stored = read_vectors(folder)
-        same = Settings.from_dict(stored.facts["settings"]) == settings
+        same = EmbedSettings.from_dict(stored.facts["settings"]) == settings
         if same and stored.manifest.version == graph.manifest.version:
             return folder
         shutil.rmtree(folder)
@@ -77,7 +77,7 @@ def _trained(graph: Graph, settings: Settings, work: Path) -> Path:
 
 
 def _record(run: Benchmark, model: str, folder: Path, graph: Graph) -> None:
-    embedded = Embedded.open(folder, graph)
+    embedded = LinkPredictor.from_pretrained(folder, graph)
     figures = embedded.rank("test").figures()
     lines = (folder / "log.jsonl").read_text("utf-8").splitlines()
     epochs = [entry for line in lines if "seconds" in (entry := json.loads(line))]

@@ -42,10 +42,10 @@ from benchmarks.embed_ours import (
 from benchmarks.harness import RESULTS, ROOT, Benchmark, Goal, seconds, shared_data
 from benchmarks.pykeen_peer import RANK_BATCHES, Peer, filter_triples, pykeen
 from kgraft.embed.data import TrainingData
-from kgraft.embed.embedding import Embedding
+from kgraft.embed.tables import EmbeddingTables
 from kgraft.embed.evaluate import SCORES, query_chunks, rank_queries
 from kgraft.embed.queries import Queries
-from kgraft.embed.settings import Settings
+from kgraft.embed.settings import EmbedSettings
 from kgraft.errors import KgraftError
 from kgraft.graph import Graph, build_graph, open_source
 from kgraft.measure.ranking import rank_figures
@@ -120,9 +120,9 @@ def compare(run: Benchmark, name: str, ours: Sequence[float], theirs: Sequence[f
 # Training
 
 
-def measure_training(run: Benchmark, model: str, data: TrainingData, epochs: int) -> Embedding:
+def measure_training(run: Benchmark, model: str, data: TrainingData, epochs: int) -> EmbeddingTables:
     """Let both train epoch by epoch in turns; return kgraft's vectors."""
-    embedding = Embedding.draw(settings_of(model, epochs), data.entities, data.relations)
+    embedding = EmbeddingTables.draw(settings_of(model, epochs), data.entities, data.relations)
     peer = peer_of(embedding)
     turns = zip(our_epochs(embedding, data), peer.epochs(data.triples, epochs), strict=True)
     rates = [[len(data.triples) / taken for taken in turn] for turn in turns]
@@ -131,19 +131,19 @@ def measure_training(run: Benchmark, model: str, data: TrainingData, epochs: int
     run.figure(f"{model}_triples_per_second", ours)
     run.figure(f"pykeen_{model}_triples_per_second", theirs)
     run.figure(f"{model}_mrr_after_epochs", mrr(embedding, data))
-    their_vectors = Embedding(embedding.settings, *peer.vectors())
+    their_vectors = EmbeddingTables(embedding.settings, *peer.vectors())
     run.figure(f"pykeen_{model}_mrr_after_epochs", mrr(their_vectors, data))
     return embedding
 
 
-def peer_of(embedding: Embedding) -> Peer:
+def peer_of(embedding: EmbeddingTables) -> Peer:
     """Return PyKEEN's model with the vectors of an embedding."""
     entities, relations = embedding.entities, embedding.relations
     model = embedding.settings.model
     return Peer(model, len(entities), len(relations), vectors=(entities, relations))
 
 
-def mrr(embedding: Embedding, data: TrainingData) -> float:
+def mrr(embedding: EmbeddingTables, data: TrainingData) -> float:
     """Return the filtered MRR on the validation sample."""
     return rank_queries(embedding, data.valid, data.known).figures()["mrr"]
 
@@ -152,7 +152,7 @@ def mrr(embedding: Embedding, data: TrainingData) -> float:
 
 
 def measure_ranking(
-    run: Benchmark, embedding: Embedding, graph: Graph, known: Queries, sizes: Sizes
+    run: Benchmark, embedding: EmbeddingTables, graph: Graph, known: Queries, sizes: Sizes
 ) -> float:
     """Let both rank test triples in turns; return how many times faster kgraft is."""
     test, model = graph.split("test").triples, embedding.settings.model
@@ -177,8 +177,8 @@ def query_order(rows: np.ndarray, ranks: np.ndarray, relations: int) -> np.ndarr
     """Bring ranks of tails, then heads, of triples (T, 3) into the order of kgraft's queries."""
     head, relation, tail = rows.T
     entity, answer = np.concatenate([head, tail]), np.concatenate([tail, head])
-    turned = np.concatenate([relation, relation + relations])
-    return ranks[np.lexsort((answer, turned, entity))]
+    inverse = np.concatenate([relation, relation + relations])
+    return ranks[np.lexsort((answer, inverse, entity))]
 
 
 def refuse_other_ranks(ours: np.ndarray, theirs: np.ndarray) -> None:
@@ -193,8 +193,8 @@ def measure_products(run: Benchmark, graph: Graph, known: Queries, turns: int) -
     """Let ranking and the bare matrix product take turns."""
     test, worst = graph.split("test").triples, 0.0
     for model, similarity in (("complex", "dot"), ("transe", "l2")):
-        settings = Settings(model=model, similarity=similarity, dimension=SHARED.dimension, scale=1)
-        embedding = Embedding.draw(settings, graph.manifest.entities, graph.manifest.relations)
+        settings = EmbedSettings(model=model, similarity=similarity, dimension=SHARED.dimension, scale=1)
+        embedding = EmbeddingTables.draw(settings, graph.manifest.entities, graph.manifest.relations)
         work = (
             partial(rank_all, embedding, test, known),
             partial(multiply_all, embedding, 2 * len(test)),
@@ -205,7 +205,7 @@ def measure_products(run: Benchmark, graph: Graph, known: Queries, turns: int) -
     run.figure("score_vs_matmul", worst)
 
 
-def multiply_all(embedding: Embedding, queries: int) -> None:
+def multiply_all(embedding: EmbeddingTables, queries: int) -> None:
     """Multiply so many random queries with all entities, in chunks as ranking does."""
     count, dimension = embedding.entities.shape
     noise = torch.Generator().manual_seed(SHARED.seed)

@@ -20,11 +20,10 @@ import numpy as np
 from benchmarks.harness import shared_data
 
 from benchmarks.link import texts
-from kgraft.corpus import AnnotatedTexts
+from kgraft.corpus import AnnotatedTexts, graph_texts
 from kgraft.link.head_training import collect_examples, fit_head
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.model import LinkModel
-from kgraft.link.sentences import graph_texts
 from kgraft.link.settings import LinkSettings
 from kgraft.link.train import new_model, train_linker
 from kgraft.link.training_texts import FULL, TrainingTexts, Unmarked

@@ -1,60 +1,76 @@
-"""Facts in words, with their ends marked where they stand."""
+"""Facts and questions in words, with their mentions marked where they stand."""
 
 import pytest
+from tests.graph.tiny import build
 
-from kgraft.corpus import fact_texts, relation_templates
-from kgraft.errors import BadInput
-from kgraft.graph import Graph, TablesSource, build_graph
+from kgraft.corpus import Phrase, relation_phrases, relation_templates, verbalise
+from kgraft.corpus.verbalise import plural, question_patterns
+from kgraft.graph import placeholders
 
-ENTITIES = [
-    {"id": "p", "label": "Paris"},
-    {"id": "f", "label": "France"},
-    {"id": "s", "label": "the long river Seine"},
-]
-TRIPLES = [("p", "capital", "f"), ("s", "flows through", "p"), ("f", "has", "s")]
+FILLED = {"x", "y", "xy", "c", "cs", "d", "ds", "n"}
 
 
-@pytest.fixture
-def graph(tmp_path):
+@pytest.fixture(scope="module")
+def towns(tmp_path_factory):
+    """Return a graph whose relations have a template, aliases, or an id alone."""
     relations = [
-        {"id": "capital", "label": "capital of", "template": "[X] rules [Y] ."},
-        {"id": "has", "label": "has", "template": "of [Y] some lies in [X] ."},
-        {"id": "flows through", "label": "flows through", "template": "no place"},
+        {"id": "P36", "label": "capital", "template": "[X] is the capital of [Y] ."},
+        {"id": "P190", "label": "twinned body", "aliases": ["sister town", "twin"]},
+        {"id": "P131", "template": "[X] lies somewhere"},
     ]
-    build_graph(TablesSource(TRIPLES, ENTITIES, relations), tmp_path / "graph")
-    return Graph.open(tmp_path / "graph")
+    facts = [("a", relation["id"], "b") for relation in relations]
+    entities = [{"id": name, "label": name} for name in "ab"]
+    return build(tmp_path_factory.mktemp("towns") / "graph", facts, entities, relations)
 
 
-def test_templates(graph):
-    ids = graph.relations["id"].to_pylist()
-    said = dict(zip(ids, relation_templates(graph), strict=True))
-    assert said == {
-        "capital": "[X] rules [Y] .",
-        "has": "of [Y] some lies in [X] .",
-        "flows through": "[X] flows through [Y] .",
+def by_id(graph, values):
+    """Return what the relations of a graph have, by their ids."""
+    return dict(zip(graph.relations["id"].to_pylist(), values, strict=True))
+
+
+def test_a_template_says_a_fact_if_it_has_both_ends(towns):
+    assert by_id(towns, relation_templates(towns)) == {
+        "P36": "[X] is the capital of [Y] .",
+        "P190": "[X] twinned body [Y] .",
+        "P131": "[X] P131 [Y] .",
     }
 
 
-def test_facts_with_their_marks(graph):
-    said = fact_texts(graph, 10)
-    assert sorted(said.texts) == [
-        "Paris rules France .",
-        "of the long river Seine some lies in France .",
-        "the long river Seine flows through Paris .",
+def test_phrases_of_relations(towns):
+    assert by_id(towns, relation_phrases(towns)) == {
+        "P36": ["is the capital of", "capital"],
+        "P190": ["twinned body", "sister town", "twin"],
+        "P131": ["P131"],
+    }
+
+
+def test_mentions_are_marked_and_other_phrases_are_not():
+    phrases = {"x": Phrase("Paris", "p"), "r": Phrase("mayor"), "y": Phrase("Ann", "a")}
+    text, mentions = verbalise("{y}: {r} of {x}, {x} {n}", phrases)
+    assert text == "Ann: mayor of Paris, Paris {n}"
+    assert [(text[m["start"] : m["end"]], m["entity"]) for m in mentions] == [
+        ("Ann", "a"),
+        ("Paris", "p"),
+        ("Paris", "p"),
     ]
-    labels = graph.entities["label"].to_pylist()
-    assert len(said.gold) == 6
-    spans = said.mentions.text, said.mentions.start, said.mentions.end
-    for text, start, end, entity in zip(*spans, said.gold, strict=True):
-        assert said.texts[text][start:end] == labels[entity]
 
 
-def test_some_facts_by_the_seed(graph):
-    assert len(fact_texts(graph, 2)) == 2
-    assert fact_texts(graph, 2, seed=5).texts == fact_texts(graph, 2, seed=5).texts
+def test_words_that_look_like_placeholders_stay():
+    text, mentions = verbalise("[X] has [Y] .", {"x": Phrase("{y}", "x"), "y": Phrase("[X]", "y")})
+    assert text == "{y} has [X] ."
+    assert [(m["start"], m["end"], m["entity"]) for m in mentions] == [(0, 3, "x"), (8, 11, "y")]
 
 
-def test_a_graph_without_facts(tmp_path):
-    build_graph(TablesSource([], ENTITIES), tmp_path / "graph")
-    with pytest.raises(BadInput, match="no facts to say"):
-        fact_texts(Graph.open(tmp_path / "graph"), 3)
+def test_every_question_speaks_of_head_or_tail():
+    assert question_patterns()
+    for label, patterns in question_patterns().items():
+        assert label == label.lower().replace("_", " ")
+        for pattern in patterns:
+            assert {"x", "y", "xy"} & placeholders(pattern), pattern
+            assert placeholders(pattern) <= FILLED, pattern
+            assert pattern.count("{") == pattern.count("}") == len(pattern.split("{")) - 1
+
+
+def test_plurals_are_those_of_most_words():
+    words = {"box": "boxes", "city": "cities", "day": "days", "dish": "dishes", "lake": "lakes"}
+    assert {word: plural(word) for word in words} == words

@@ -6,7 +6,7 @@ import pytest
 import torch
 from tests.embed.tiny import build, desk_triples, quick
 
-from kgraft.embed.embedded import Embedded
+from kgraft.embed.predictor import LinkPredictor
 from kgraft.embed.train import train_embedding
 
 
@@ -43,4 +43,4 @@ def trained(desks, tmp_path_factory):
 @pytest.fixture
 def embedded(desks, trained):
     """The desks with their vectors."""
-    return Embedded.open(trained, desks)
+    return LinkPredictor.from_pretrained(trained, desks)

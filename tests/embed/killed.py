@@ -4,6 +4,7 @@ Called as `python -m tests.embed.killed GRAPH FOLDER`; FOLDER gets the vectors o
 """
 
 import os
+import shutil
 import signal
 import sys
 import time
@@ -13,8 +14,9 @@ import torch
 from tests.embed.tiny import quick
 from tests.training.killed import die_at
 
-from kgraft.embed import train as training
-from kgraft.embed.trainee import EmbedTrainee
+from kgraft.embed import task as embedding_task
+from kgraft.embed import train_embedding
+from kgraft.embed.task import EmbedTask
 from kgraft.graph import Graph
 
 SHORT = {"epochs": 3, "validate_every": 1, "dimension": 8, "dropout": 0.1, "entity_weight": 0.01}
@@ -24,19 +26,19 @@ KINDS = {
                      corruption="bernoulli", **SHORT),
 }  # fmt: skip
 CALLS = [
-    (EmbedTrainee, "step", (1, 4)),
-    (EmbedTrainee, "validate", (2,)),
-    (EmbedTrainee, "state", (3,)),
+    (EmbedTask, "step", (1, 4)),
+    (EmbedTask, "validate", (2,)),
+    (EmbedTask, "state", (3,)),
     (Path, "replace", (5,)),
-    (training, "write_table_vectors", (1,)),
-    (training.shutil, "rmtree", (1,)),
+    (embedding_task, "write_table_vectors", (1,)),
+    (shutil, "rmtree", (1,)),
 ]
 DELAYS = (0.02, 0.04)
 
 
 def run(graph, kind, out):
     """Train, or do what is left of it, with a checkpoint at every step."""
-    list(training.train_embedding(graph, KINDS[kind], out, checkpoint_minutes=0.0))
+    list(train_embedding(graph, KINDS[kind], out, checkpoint_minutes=0.0))
 
 
 def child(graph, kind, out, owner=None, name="", call=0):

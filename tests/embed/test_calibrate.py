@@ -13,7 +13,7 @@ from tests.embed.tiny import build, few, quick
 
 from kgraft.embed.calibrate import FEWEST, TOP, _examples, calibrate, probabilities
 from kgraft.embed.data import training_data
-from kgraft.embed.embedding import Embedding
+from kgraft.embed.tables import EmbeddingTables
 from kgraft.measure.calibration import Logistic
 
 
@@ -27,7 +27,7 @@ def judged(tmp_path_factory):
     rows += [(f"e{n}", "s", f"e{(n + 3) % 100}", "train") for n in range(100)]
     graph = build(tmp_path_factory.mktemp("judged") / "graph", rows)
     data = training_data(graph, seed=0)
-    embedding = Embedding.draw(quick("distmult", dimension=16, scale=1.0), 200, 2)
+    embedding = EmbeddingTables.draw(quick("distmult", dimension=16, scale=1.0), 200, 2)
     number = graph.numbers_of([f"e{n}" for n in range(200)])
     known = random.random(100) < 0.5
     alike = embedding.entities[number[100:][known]]
@@ -68,9 +68,9 @@ def test_what_is_learnt_from_is_what_is_used(judged):
     model = {"weights": [0.3, -0.5], "bias": 0.1}
     learnt = Logistic.from_dict(model).probability(features).reshape(len(data.valid), TOP)
     for number in range(0, len(data.valid), 7):
-        asked = data.valid.entity[[number]], data.valid.relation[[number]]
-        scores = embedding.score_tails(*map(torch.from_numpy, asked))[0]
-        known = data.train.known(*asked)[1]
+        batch = data.valid.entity[[number]], data.valid.relation[[number]]
+        scores = embedding.score_tails(*map(torch.from_numpy, batch))[0]
+        known = data.train.known(*batch)[1]
         found = probabilities(model, scores, known)
         found[known] = 0
         np.testing.assert_allclose(np.sort(found)[::-1][:TOP], learnt[number], rtol=1e-4)
@@ -80,9 +80,9 @@ def test_labels_tell_the_right_answers(judged):
     embedding, data = judged
     _, labels, half = _examples(embedding, data)
     for number, found in enumerate(labels.reshape(len(data.valid), TOP).tolist()):
-        asked = data.valid.entity[[number]], data.valid.relation[[number]]
-        scores = embedding.score_tails(*map(torch.from_numpy, asked))[0].tolist()
-        known, right = (queries.known(*asked)[1].tolist() for queries in (data.train, data.valid))
+        batch = data.valid.entity[[number]], data.valid.relation[[number]]
+        scores = embedding.score_tails(*map(torch.from_numpy, batch))[0].tolist()
+        known, right = (queries.known(*batch)[1].tolist() for queries in (data.train, data.valid))
         new = sorted(set(range(len(scores))) - set(known), key=lambda e: -scores[e])
         assert found == [entity in right for entity in new[:TOP]]
     assert half.reshape(len(data.valid), TOP).all(1).sum() == len(data.valid) / 2

@@ -1,4 +1,4 @@
-"""Which end is asked for, and which entities are drawn as wrong ones."""
+"""Which end is batch for, and which entities are drawn as wrong ones."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.embed.tiny import mean_ends
 
-from kgraft.embed.corruption import ask_both_ends, ask_one_end, draw_negatives, head_shares
+from kgraft.embed.corruption import (
+    corrupt_both_sides,
+    corrupt_one_side,
+    draw_negatives,
+    head_corruption_rates,
+)
 from kgraft.embed.queries import Queries
 from kgraft.graph import TripleArrays
 
@@ -31,7 +36,7 @@ def naive_share(rows, relation):
 def test_head_shares_against_counting(rows):
     columns = np.array(rows, np.int32).T
     split = np.zeros(len(rows), np.int8)
-    found = head_shares(Queries.of(TripleArrays(*columns, split), RELATIONS))
+    found = head_corruption_rates(Queries.of(TripleArrays(*columns, split), RELATIONS))
     np.testing.assert_allclose(found, [naive_share(rows, r) for r in range(RELATIONS)])
 
 
@@ -39,12 +44,12 @@ def test_head_shares_against_counting(rows):
 @given(triples)
 def test_both_ends_are_asked_for(rows):
     expected = [*rows, *((t, r + RELATIONS, h) for h, r, t in rows)]
-    assert ask_both_ends(np.array(rows), RELATIONS).tolist() == [list(row) for row in expected]
+    assert corrupt_both_sides(np.array(rows), RELATIONS).tolist() == [list(row) for row in expected]
 
 
 def test_one_end_is_asked_for_by_the_share_of_its_relation():
     rows = np.column_stack([np.arange(9000), np.repeat([0, 1, 2], 3000), np.arange(9000) + 1])
-    found = ask_one_end(rows, np.array([0.0, 1.0, 0.3]), np.random.default_rng(0))
+    found = corrupt_one_side(rows, np.array([0.0, 1.0, 0.3]), np.random.default_rng(0))
     back = found[:, 1] >= RELATIONS
     np.testing.assert_array_equal(found[~back], rows[~back])
     np.testing.assert_array_equal(found[back], rows[back][:, ::-1] + [0, RELATIONS, 0])

@@ -88,4 +88,4 @@ def test_an_empty_train_split_is_refused(tmp_path):
 def test_a_triple_of_two_splits_is_known_once(tmp_path):
     graph = build(tmp_path / "graph", [("a", "r", "b", "train"), ("a", "r", "b", "valid")])
     data = training_data(graph, seed=0)
-    assert len(data.known.answer) == 2  # asked from either end
+    assert len(data.known.answer) == 2  # batch from either end

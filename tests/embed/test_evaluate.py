@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.embed.tiny import build, mean_ends
 
-from kgraft.embed.embedding import Embedding
 from kgraft.embed.evaluate import CATEGORIES, query_chunks, rank_queries, relation_categories
 from kgraft.embed.models import MODELS
 from kgraft.embed.queries import Queries
-from kgraft.embed.settings import Settings
+from kgraft.embed.settings import EmbedSettings
+from kgraft.embed.tables import EmbeddingTables
 from kgraft.graph import TripleArrays
 from kgraft.measure.ranking import PROTOCOL, rank_figures
 
@@ -39,20 +39,20 @@ def answers_of(triples):
 def make(model="distmult", *, seed=0, high=2, entities=ENTITIES, reciprocal=True, **changes):
     """Draw vectors of small whole numbers: scores are exact, and many are equal."""
     usual = {"similarity": MODELS[model].similarities[-1], "loss": "margin", "dimension": 4}
-    settings = Settings(model=model, reciprocal=reciprocal, **(usual | changes))
+    settings = EmbedSettings(model=model, reciprocal=reciprocal, **(usual | changes))
     random = np.random.default_rng(seed)
     width = MODELS[model].relation_width(4)
     tables = [
         torch.from_numpy(random.integers(-high, high + 1, shape)).float()
         for shape in ((entities, 4), (RELATIONS * (1 + reciprocal), width))
     ]
-    return Embedding(settings, *tables)
+    return EmbeddingTables(settings, *tables)
 
 
-def naive_ranks(embedding, asked, known):
+def naive_ranks(embedding, batch, known):
     """Return the mean rank of each answer, by query, relation and answer."""
     found = []
-    for (entity, relation), right in sorted(answers_of(asked).items()):
+    for (entity, relation), right in sorted(answers_of(batch).items()):
         scores = embedding.score_tails(torch.tensor([entity]), torch.tensor([relation]))[0].tolist()
         for answer in sorted(right):
             rivals = set(range(len(scores))) - known[entity, relation] - {answer}
@@ -65,12 +65,12 @@ def naive_ranks(embedding, asked, known):
 @pytest.mark.parametrize("model", ["complex", "distmult", "transe"])
 @pytest.mark.parametrize("reciprocal", [True, False])
 @thorough
-@given(asked=rows, others=rows, seed=st.integers(0, 10**6), high=st.integers(0, 2))
-def test_ranks_are_those_of_a_naive_ranker(model, reciprocal, asked, others, seed, high):
+@given(batch=rows, others=rows, seed=st.integers(0, 10**6), high=st.integers(0, 2))
+def test_ranks_are_those_of_a_naive_ranker(model, reciprocal, batch, others, seed, high):
     embedding = make(model, seed=seed, high=high, reciprocal=reciprocal)
-    known = asked + others
-    expected = naive_ranks(embedding, asked, answers_of(known))
-    queries = queries_of(asked)
+    known = batch + others
+    expected = naive_ranks(embedding, batch, answers_of(known))
+    queries = queries_of(batch)
     for scores in (1, 2 * ENTITIES, 5 * ENTITIES + 3, 1 << 22):
         ranking = rank_queries(embedding, queries, queries_of(known), scores=scores)
         found = list(zip(ranking.relation.tolist(), ranking.rank.tolist(), strict=True))
@@ -79,8 +79,10 @@ def test_ranks_are_those_of_a_naive_ranker(model, reciprocal, asked, others, see
 
 @pytest.mark.parametrize(("model", "similarity"), [("rotate", "modulus"), ("transe", "l2")])
 def test_ranks_of_other_vectors_do_not_depend_on_the_chunks(model, similarity):
-    embedding = Embedding.draw(
-        Settings(model=model, similarity=similarity, loss="margin", dimension=6, scale=1.0), 40, 3
+    embedding = EmbeddingTables.draw(
+        EmbedSettings(model=model, similarity=similarity, loss="margin", dimension=6, scale=1.0),
+        40,
+        3,
     )
     random = np.random.default_rng(0)
     triples = np.column_stack([random.integers(n, size=60) for n in (40, 3, 40)])
@@ -102,18 +104,18 @@ def test_answers_of_one_query_are_no_rivals():
     embedding = make(entities=ENTITIES)
     embedding.entities[:] = torch.arange(7.0)[:, None]
     embedding.relations[:] = 1.0
-    asked = [(1, 0, 6), (1, 0, 5), (1, 0, 0)]
-    ranking = rank_queries(embedding, queries_of(asked), queries_of(asked))
+    batch = [(1, 0, 6), (1, 0, 5), (1, 0, 0)]
+    ranking = rank_queries(embedding, queries_of(batch), queries_of(batch))
     tails = ranking.rank[ranking.relation == 0]
     assert tails.tolist() == [5, 1, 1]  # of entities 0, 5, 6 among 1 to 4
 
 
 @thorough
-@given(asked=rows, seed=st.integers(0, 1000))
-def test_figures_by_part_are_those_of_the_part(asked, seed):
-    embedding, known = make(seed=seed, high=5), answers_of(asked)
-    ranking = rank_queries(embedding, queries_of(asked), queries_of(asked))
-    pairs = naive_ranks(embedding, asked, known)
+@given(batch=rows, seed=st.integers(0, 1000))
+def test_figures_by_part_are_those_of_the_part(batch, seed):
+    embedding, known = make(seed=seed, high=5), answers_of(batch)
+    ranking = rank_queries(embedding, queries_of(batch), queries_of(batch))
+    pairs = naive_ranks(embedding, batch, known)
 
     def part(chosen):
         return rank_figures(np.array([rank for relation, rank in pairs if chosen(relation)]))
@@ -125,10 +127,10 @@ def test_figures_by_part_are_those_of_the_part(asked, seed):
     }
     assert ranking.by_relation() == {
         r: part(lambda relation, r=r: relation % RELATIONS == r)
-        for r in sorted({r for _, r, _ in asked})
+        for r in sorted({r for _, r, _ in batch})
     }
-    kinds = relation_categories(queries_of(asked))
-    occurring = {kinds[r] for _, r, _ in asked}
+    kinds = relation_categories(queries_of(batch))
+    occurring = {kinds[r] for _, r, _ in batch}
     assert ranking.by_category(kinds) == {
         name: part(lambda relation, name=name: kinds[relation % RELATIONS] == name)
         for name in CATEGORIES
@@ -165,8 +167,8 @@ def test_nothing_asked_has_no_figures():
 def test_entities_of_test_alone_are_ranked(tmp_path):
     triples = [("a", "r", "b", "train"), ("b", "r", "c", "train"), ("a", "r", "new", "test")]
     graph = build(tmp_path / "graph", triples)
-    settings = Settings(dimension=4, scale=1.0)
-    embedding = Embedding.draw(settings, graph.manifest.entities, graph.manifest.relations)
+    settings = EmbedSettings(dimension=4, scale=1.0)
+    embedding = EmbeddingTables.draw(settings, graph.manifest.entities, graph.manifest.relations)
     queries = Queries.of(graph.split("test").triples, 1)
     ranking = rank_queries(embedding, queries, Queries.of(graph.triples, 1))
     new, a = graph.entity("new").index, graph.entity("a").index
@@ -187,19 +189,19 @@ def test_chunks_hold_few_scores_and_every_query_once(queries, entities, scores):
 
 def test_no_more_scores_are_held_than_allowed(monkeypatch):
     held, embedding = [], make(entities=50)
-    score_tails = Embedding.score_tails
+    score_tails = EmbeddingTables.score_tails
 
-    def watched(self, *asked):
-        scores = score_tails(self, *asked)
+    def watched(self, *batch):
+        scores = score_tails(self, *batch)
         held.append(scores.numel())
         return scores
 
-    monkeypatch.setattr(Embedding, "score_tails", watched)
+    monkeypatch.setattr(EmbeddingTables, "score_tails", watched)
     random = np.random.default_rng(0)
-    asked = queries_of(np.column_stack([random.integers(n, size=200) for n in (50, 3, 50)]))
-    rank_queries(embedding, asked, asked, scores=170)
+    batch = queries_of(np.column_stack([random.integers(n, size=200) for n in (50, 3, 50)]))
+    rank_queries(embedding, batch, batch, scores=170)
     assert max(held) == 150
-    assert sum(held) == len(asked) * 50
+    assert sum(held) == len(batch) * 50
 
 
 def test_progress_counts_queries():
@@ -212,6 +214,6 @@ def test_progress_counts_queries():
         def advance(self, amount=1):
             self.done += amount
 
-    progress, asked = Counter(), queries_of([(0, 0, 1), (1, 1, 2), (0, 0, 3)])
-    rank_queries(make(), asked, asked, scores=2 * ENTITIES, progress=progress)
-    assert progress.total == progress.done == len(asked) == 5
+    progress, batch = Counter(), queries_of([(0, 0, 1), (1, 1, 2), (0, 0, 3)])
+    rank_queries(make(), batch, batch, scores=2 * ENTITIES, progress=progress)
+    assert progress.total == progress.done == len(batch) == 5

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from tests.embed.tiny import few
 from torch.nn.functional import cross_entropy
 
-from kgraft.embed.embedding import Embedding
-from kgraft.embed.gradients import Asked, gradients
+from kgraft.embed.gradients import QueryBatch, gradients
 from kgraft.embed.losses import margin_loss, sampled_softmax_loss, self_adversarial_loss
 from kgraft.embed.models import MODELS
-from kgraft.embed.settings import LOSSES, REGULARISERS, Settings
+from kgraft.embed.settings import LOSSES, REGULARISERS, EmbedSettings
+from kgraft.embed.tables import EmbeddingTables
 
 ENTITIES, RELATIONS, DIMENSION = 9, 2, 4
 USUAL = {
@@ -25,22 +25,22 @@ USUAL = {
 
 def make(model, *, seed=0, **changes):
     """Draw an embedding in double precision."""
-    settings = Settings(model=model, dimension=DIMENSION, **(USUAL[model] | changes))
-    drawn = Embedding.draw(settings.changed(scale=1.0, seed=seed), ENTITIES, RELATIONS)
-    return Embedding(settings, drawn.entities.double(), drawn.relations.double())
+    settings = EmbedSettings(model=model, dimension=DIMENSION, **(USUAL[model] | changes))
+    drawn = EmbeddingTables.draw(settings.replace(scale=1.0, seed=seed), ENTITIES, RELATIONS)
+    return EmbeddingTables(settings, drawn.entities.double(), drawn.relations.double())
 
 
-def ask(random, *, sampled, queries=4, share=1.0):
+def ask(random, *, sampled, queries=4, fraction=1.0):
     """Draw queries: several answers each, or one answer and the negatives of two chunks."""
     entity = random.integers(ENTITIES, size=queries)
     relation = random.integers(2 * RELATIONS, size=queries)
     if sampled:
         row, answer = np.arange(queries), random.integers(ENTITIES, size=queries)
         negatives = random.integers(ENTITIES, size=(2, 3))
-        return Asked(entity, relation, row, answer, share, negatives)
+        return QueryBatch(entity, relation, row, answer, fraction, negatives)
     right = random.random((queries, ENTITIES)) < 0.3
     right[0, 0] = True
-    return Asked(entity, relation, *np.nonzero(right), share)
+    return QueryBatch(entity, relation, *np.nonzero(right), fraction)
 
 
 def size(embedding, vectors):
@@ -52,31 +52,31 @@ def size(embedding, vectors):
     return torch.complex(*vectors.chunk(2, -1)).abs().pow(3).sum(-1)
 
 
-def naive_penalty(embedding, asked):
+def naive_penalty(embedding, batch):
     settings, total = embedding.settings, 0.0
-    for row, answer in zip(asked.row, asked.answer, strict=True):
-        ends = size(embedding, embedding.entities[[asked.entity[row], answer]]).sum()
-        turned = embedding.turned(torch.tensor([asked.relation[row]]))
-        relation = size(embedding, turned).sum() if settings.relation_weight else 0.0
+    for row, answer in zip(batch.row, batch.answer, strict=True):
+        ends = size(embedding, embedding.entities[[batch.entity[row], answer]]).sum()
+        inverse = embedding.relation_vectors(torch.tensor([batch.relation[row]]))
+        relation = size(embedding, inverse).sum() if settings.relation_weight else 0.0
         if settings.regulariser == "dura" and settings.relation_weight:
-            there = embedding.model.compose(embedding.entities[asked.entity[row]], turned)
+            there = embedding.model.compose(embedding.entities[batch.entity[row]], inverse)
             back = embedding.model.compose(
-                embedding.entities[answer], embedding.model.invert(turned)
+                embedding.entities[answer], embedding.model.invert(inverse)
             )
             relation = there.square().sum() + back.square().sum()
         total = total + settings.entity_weight * ends + settings.relation_weight * relation
-    return total / len(asked.answer)
+    return total / len(batch.answer)
 
 
-def naive_fit(embedding, asked, mask):
+def naive_fit(embedding, batch, mask):
     settings = embedding.settings
-    numbers = torch.from_numpy(asked.entity), torch.from_numpy(asked.relation)
+    numbers = torch.from_numpy(batch.entity), torch.from_numpy(batch.relation)
     queries = embedding.queries(*numbers) * mask
     scores = embedding.similarity(queries, embedding.entities)  # (B, N)
-    row, answer = map(torch.from_numpy, (asked.row, asked.answer))
-    if asked.negatives is None:
+    row, answer = map(torch.from_numpy, (batch.row, batch.answer))
+    if batch.negatives is None:
         return cross_entropy(scores[row], answer)
-    own = np.repeat(asked.negatives, len(scores) // len(asked.negatives), axis=0)  # (B, n)
+    own = np.repeat(batch.negatives, len(scores) // len(batch.negatives), axis=0)  # (B, n)
     positive, negative = scores[row, answer], scores.gather(1, torch.from_numpy(own))
     if settings.loss == "margin":
         return margin_loss(positive, negative, margin=settings.margin)
@@ -87,19 +87,19 @@ def naive_fit(embedding, asked, mask):
     )
 
 
-def naive(embedding, asked, mask=1.0):
+def naive(embedding, batch, mask=1.0):
     """Return gradients of entities and relations, and fit and penalty."""
     leaves = [t.clone().requires_grad_() for t in (embedding.entities, embedding.relations)]
-    whole = Embedding(embedding.settings, *leaves)
-    fit = naive_fit(whole, asked, mask) * asked.share
-    penalty = naive_penalty(whole, asked) * asked.share
+    whole = EmbeddingTables(embedding.settings, *leaves)
+    fit = naive_fit(whole, batch, mask) * batch.fraction
+    penalty = naive_penalty(whole, batch) * batch.fraction
     (fit + penalty).backward()
     return *(leaf.grad for leaf in leaves), torch.stack([fit, torch.as_tensor(penalty)]).detach()
 
 
-def agree(embedding, asked, mask=1.0):
-    found = gradients(embedding, asked, torch.Generator().manual_seed(5))
-    entities, relations, losses = naive(embedding, asked, mask)
+def agree(embedding, batch, mask=1.0):
+    found = gradients(embedding, batch, torch.Generator().manual_seed(5))
+    entities, relations, losses = naive(embedding, batch, mask)
     moved = found.entities
     if found.rows is not None:
         assert len(found.rows.unique()) == len(found.rows)
@@ -111,31 +111,31 @@ def agree(embedding, asked, mask=1.0):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", MODELS.names())
 @few
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from(REGULARISERS), st.booleans())
 def test_gradients_are_those_of_the_whole_loss(model, loss, seed, reciprocal, kind, weighed):
     changes = {"reciprocal": reciprocal, "regulariser": kind, "loss": loss, "margin": 1.0}
     changes |= {"entity_weight": 0.3} if weighed else {"relation_weight": 0.0}
     random = np.random.default_rng(seed)
-    asked = ask(random, sampled=loss != "softmax", share=random.random())
-    agree(make(model, seed=seed, **changes), asked)
+    batch = ask(random, sampled=loss != "softmax", fraction=random.random())
+    agree(make(model, seed=seed, **changes), batch)
 
 
 @pytest.mark.parametrize("similarity", ["l1", "modulus"])
 def test_gradients_of_what_is_no_product(similarity):
     model = "transe" if similarity == "l1" else "rotate"
-    asked = ask(np.random.default_rng(3), sampled=True)
-    agree(make(model, similarity=similarity, loss="margin", margin=5.0), asked)
+    batch = ask(np.random.default_rng(3), sampled=True)
+    agree(make(model, similarity=similarity, loss="margin", margin=5.0), batch)
 
 
 @pytest.mark.parametrize("loss", ["softmax", "margin"])
 def test_dropout_leaves_out_a_share_of_the_query(loss):
     embedding = make("distmult", loss=loss, dropout=0.4)
-    asked = ask(np.random.default_rng(1), sampled=loss != "softmax", queries=6)
+    batch = ask(np.random.default_rng(1), sampled=loss != "softmax", queries=6)
     kept = torch.rand(6, DIMENSION, generator=torch.Generator().manual_seed(5)) >= 0.4
     assert 0 < kept.sum() < kept.numel()
-    agree(embedding, asked, kept / 0.6)
+    agree(embedding, batch, kept / 0.6)
 
 
 @pytest.mark.parametrize("loss", ["softmax", "margin"])
@@ -153,7 +153,7 @@ def test_the_vectors_stay_as_they_are(loss):
 def test_no_queries_move_nothing(loss):
     embedding, none = make("complex", loss=loss, entity_weight=0.1), np.zeros(0, np.int64)
     negatives = None if loss == "softmax" else np.zeros((0, 3), np.int64)
-    found = gradients(embedding, Asked(none, none, none, none, 0.0, negatives), None)
+    found = gradients(embedding, QueryBatch(none, none, none, none, 0.0, negatives), None)
     assert (found.rows is None) == (loss == "softmax")
     assert found.entities.shape == ((ENTITIES if loss == "softmax" else 0), DIMENSION)
     assert found.relations.shape == embedding.relations.shape

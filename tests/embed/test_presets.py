@@ -9,7 +9,7 @@ from kgraft.embed.presets import LARGE, PRESETS, preset_settings
 from kgraft.errors import BadInput
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", MODELS.names())
 def test_each_model_has_a_preset(model):
     assert preset_settings(model).model == model
 
@@ -24,7 +24,7 @@ def sized(entities, triples):
     return SimpleNamespace(manifest=SimpleNamespace(entities=entities, splits={"train": triples}))
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", MODELS.names())
 def test_a_large_graph_is_learnt_from_samples(model):
     assert preset_settings(model, sized(LARGE, 10**6)) == preset_settings(model)
     assert preset_settings(model, sized(LARGE + 1, 10**6)).loss != "softmax"
@@ -36,10 +36,10 @@ def test_a_small_graph_has_small_batches():
 
 
 def test_tuned_presets_are_taken_as_they_are():
-    for name in PRESETS.keys() - MODELS.keys():
+    for name in PRESETS.keys() - set(MODELS):
         assert preset_settings(name, sized(10**9, 10)) == preset_settings(name)
 
 
 def test_unknown_presets_are_refused():
-    with pytest.raises(BadInput, match="no model or preset is named 'transx'; there are complex"):
+    with pytest.raises(BadInput, match="'transx'"):
         preset_settings("transx")

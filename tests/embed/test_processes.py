@@ -8,9 +8,8 @@ from tests.embed.together import KINDS, run
 from tests.training.test_processes import launch
 
 from kgraft.embed.data import training_data
-from kgraft.embed.embedded import Embedded
-from kgraft.embed.embedding import Embedding
-from kgraft.embed.trainee import EmbedTrainee
+from kgraft.embed.predictor import LinkPredictor
+from kgraft.embed.task import EmbedTask
 from kgraft.graph import Graph
 from kgraft.training import Processes
 
@@ -28,14 +27,17 @@ def folders(tmp_path_factory):
 
 
 def opened(folders, kind):
-    return [Embedded.open(folder / kind, Graph.open(folder / "graph")) for folder in folders]
+    return [
+        LinkPredictor.from_pretrained(folder / kind, Graph.open(folder / "graph"))
+        for folder in folders
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_quality_is_the_same(folders, kind):
     one, two = (
-        [embedded.rank(split).figures()["mrr"] for split in ("valid", "test")]
-        for embedded in opened(folders, kind)
+        [predictor.rank(split).figures()["mrr"] for split in ("valid", "test")]
+        for predictor in opened(folders, kind)
     )
     assert min(one) > 0.7
     np.testing.assert_allclose(two, one, atol=0.12)
@@ -62,9 +64,12 @@ def test_a_process_is_sometimes_without_a_share(folders):
     graph = Graph.open(folders[0] / "graph")
     for settings in KINDS.values():
         data = training_data(graph, seed=0)
-        embedding = Embedding.draw(settings, data.entities, data.relations)
-        second = EmbedTrainee(embedding, data, processes=Processes(1, 2))
+        second = EmbedTask(graph, data, settings, processes=Processes(1, 2))
         last = second.batches(0)[-1]
         draw = np.random.default_rng(0)
-        asked = second._ask_all(last) if settings.loss == "softmax" else second._ask(last, draw)
-        assert len(asked.answer) == 0
+        batch = (
+            second._all_answers_batch(last)
+            if settings.loss == "softmax"
+            else second._negatives_batch(last, draw)
+        )
+        assert len(batch.answer) == 0

@@ -4,10 +4,10 @@ from collections import defaultdict
 
 from hypothesis import settings
 
-from kgraft.embed.settings import Settings
+from kgraft.embed.settings import EmbedSettings
 from kgraft.graph import Graph, TablesSource, build_graph
 
-few = settings(max_examples=10, deadline=None)  # for what is asked of many models
+few = settings(max_examples=10, deadline=None)  # for what is tested on many models
 
 PEOPLE, TEAMS = 20, 4
 
@@ -67,4 +67,4 @@ def quick(model="complex", **changes):
         "patience": 10,
         "validate_every": 10,
     }
-    return Settings(model=model, **(usual | changes))
+    return EmbedSettings(model=model, **(usual | changes))

@@ -197,8 +197,8 @@ def test_html_is_escaped_and_small(make_graph, tmp_path):
 def test_a_relation_by_id_label_and_number(small):
     borders = small.relation("P47")
     assert borders == small.relation("borders") == small.relation(2)
-    assert borders.words("France", "Germany") == "France borders Germany."
-    assert small.relation("P131").words("Paris", "France") == "Paris — located in → France"
+    assert borders.verbalise("France", "Germany") == "France borders Germany."
+    assert small.relation("P131").verbalise("Paris", "France") == "Paris — located in → France"
 
 
 def test_an_unknown_relation_lists_some(small):
@@ -357,7 +357,7 @@ def test_paths_between_two_entities(small):
     assert len(paths) == 8  # capital of or located in, twice, and borders in both directions
     direct = small.paths("Q1", "Q4")[0]
     assert (direct.relations, direct.forward) == ((small.relation("P36"),), (True,))
-    assert direct.words() == "Paris — capital of → France"
+    assert direct.verbalise() == "Paris — capital of → France"
     assert repr(small.paths("Q4", "Q1")[0]) == "<GraphPath France ← capital of — Paris>"
     assert small.paths("Q1", "Q6", longest=2) == small.paths("Q1", "Q12") == []
     assert len(small.paths("Q1", "Q6", limit=3)) == 3

@@ -3,6 +3,7 @@
 import numpy as np
 
 from kgraft import Encoder, Graph
+from kgraft.corpus import graph_texts
 from kgraft.joint import (
     JointConfig,
     JointModel,
@@ -13,7 +14,6 @@ from kgraft.joint import (
     pretrain,
 )
 from kgraft.joint.trainee import JointTrainee
-from kgraft.link import graph_texts
 from kgraft.vectors import Refreshing
 
 SETTINGS = PretrainSettings(

@@ -295,7 +295,7 @@ def _show_paths(paths: list[GraphPath], as_json: bool) -> None:
     if as_json:
         print_json([_path_json(path) for path in paths])
     else:
-        for line in [path.words() for path in paths] or ["no path of up to three triples"]:
+        for line in [path.verbalise() for path in paths] or ["no path of up to three triples"]:
             console().print(escape(line))
     if not paths:
         raise typer.Exit(1)
@@ -306,7 +306,7 @@ def _path_json(path: GraphPath) -> dict[str, object]:
         "entities": [entity.id for entity in path.entities],
         "relations": [relation.id for relation in path.relations],
         "forward": list(path.forward),
-        "words": path.words(),
+        "words": path.verbalise(),
     }
 
 

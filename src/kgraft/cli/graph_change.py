@@ -79,7 +79,7 @@ def add(
                 progress=progress,
             )
             new = added.graph
-            words = added.relation.words(added.head.label, added.tail.label)
+            words = added.relation.verbalise(added.head.label, added.tail.label)
             extra: dict[str, Any] = {"fact": words, "new": list(added.new)}
             notes = ["the graph had this fact already"] if added.was_there else [words]
             notes += [f"new: {name}" for name in added.new]

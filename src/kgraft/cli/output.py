@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from kgraft.errors import KgraftError
 from kgraft.json_text import to_json
-from kgraft.ranges import COUNT, LARGEST_SEED, PASSES
+from kgraft.settings import COUNT, EPOCHS, LARGEST_SEED
 from kgraft.storage import FULL
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kgraft.training import Epoch
 
 MOST = int(COUNT[1])  # rows that are shown, read or made
-MOST_PASSES = int(PASSES[1])
+MOST_EPOCHS = int(EPOCHS[1])
 NARROWEST = 100  # columns where the output is no terminal
 
 NO_MEMORY = ("can't allocate memory", "out of memory")  # in torch's own words

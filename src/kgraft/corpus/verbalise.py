@@ -1,66 +1,104 @@
-"""Facts in words: a relation's template says a triple, with its two ends marked as mentions.
+"""Facts, names and questions in words, with the mentions marked.
 
-"[X] is located in [Y] ." says (Laval, country, Canada) as "Laval is located in Canada ." A relation
-without a template is said by its label: "Laval country Canada ."
+A relation's template says a fact: "[X] is located in [Y] ." says (Laval, country, Canada) as "Laval
+is located in Canada ." A relation without a template is said by its label: "Laval country Canada ."
+
+Questions are patterns by the relation's label, in a file of the package, one per line:
+
+    {x} {y}      head and tail; {xy}: the head, called by both, as "paris texas" is
+    {c} {cs}     the kind of thing that the tail is, in singular and plural; {d} {ds}: the head
+    {n}          a year
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import csv
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
-import numpy as np
+from kgraft.graph import Graph, fill_pattern, says_both_ends
 
-from kgraft.corpus.annotated import AnnotatedTexts, annotate
-from kgraft.errors import BadInput
-from kgraft.graph import Graph, TripleArrays
+QUESTIONS = Path(__file__).parent.parent / "data" / "questions.tsv"
 
-SUBJECT, OBJECT = "[X]", "[Y]"
+
+class Phrase(NamedTuple):
+    """What fills a placeholder: words, and the entity's id where they are a mention of one."""
+
+    words: str
+    entity: str | None = None
+
+
+Example = tuple[str, list[dict[str, Any]]]
+"""A text and its mentions {start, end, entity id}."""
+
+
+def verbalise(pattern: str, phrases: Mapping[str, Phrase]) -> Example:
+    """Fill a pattern with phrases, and mark the mentions.
+
+    >>> verbalise("who rules {x}?", {"x": Phrase("Peru", "Q419")})
+    ('who rules Peru?', [{'start': 10, 'end': 14, 'entity': 'Q419'}])
+    """
+    words = {name: phrase.words for name, phrase in phrases.items()}
+    text, spans = fill_pattern(pattern, words)
+    mentions = [
+        {"start": start, "end": end, "entity": phrases[name].entity}
+        for name, start, end in spans
+        if phrases[name].entity is not None
+    ]
+    return text, mentions
 
 
 def relation_templates(graph: Graph) -> list[str]:
-    """Return how each relation is said."""
+    """Return the pattern that says a fact of each relation: its template, or one by its label."""
     columns = [n for n in ("template", "label", "id") if n in graph.relations.column_names]
-    said = []
+    templates = []
     for row in graph.relations.select(columns).to_pylist():
-        given = row.get("template") or ""
-        plain = f"{SUBJECT} {row['label'] or row['id']} {OBJECT} ."
-        said.append(given if SUBJECT in given and OBJECT in given else plain)
-    return said
+        template = row.get("template") or ""
+        by_label = f"[X] {row['label'] or row['id']} [Y] ."
+        templates.append(template if says_both_ends(template) else by_label)
+    return templates
 
 
-def fact_texts(graph: Graph, count: int, *, seed: int = 0) -> AnnotatedTexts:
-    """Say `count` facts of a graph, drawn at random, or all of them where there are fewer.
+def relation_phrases(graph: Graph) -> list[list[str]]:
+    """Return the phrases of each relation: its template's words, its label and its aliases."""
+    columns = [n for n in ("id", "label", "aliases") if n in graph.relations.column_names]
+    rows = graph.relations.select(columns).to_pylist()
+    phrases = []
+    for row, template in zip(rows, relation_templates(graph), strict=True):
+        words, _ = fill_pattern(template, {"x": " ", "y": " "})
+        every = bare_phrase(words), row["label"] or row["id"], *(row.get("aliases") or ())
+        phrases.append(list(dict.fromkeys(phrase for phrase in every if phrase)))
+    return phrases
 
-    >>> from kgraft.graph import Graph
-    >>> len(fact_texts(Graph.open("world"), 5))
-    5
+
+def bare_phrase(text: str) -> str:
+    """Return a text with single spaces and without its full stop.
+
+    >>> bare_phrase("  is the capital  of .")
+    'is the capital of'
     """
-    facts = graph.triples
-    if not len(facts):
-        raise BadInput(
-            "the graph has no facts to say", remedy="give texts, or a graph with triples"
-        )
-    order = np.random.default_rng(seed).permutation(len(facts))[:count]
-    return annotate(graph, _said(graph, facts.take(order), relation_templates(graph)))
+    return " ".join(text.split()).rstrip(" .")
 
 
-def _said(
-    graph: Graph, facts: TripleArrays, said: list[str]
-) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    labels, ids = (graph.entities[name].to_pylist() for name in ("label", "id"))
-    for head, relation, tail in zip(facts.head, facts.relation, facts.tail, strict=True):
-        text = said[relation]
-        marks: list[dict[str, Any]] = []
-        ends = sorted(
-            [(text.index(SUBJECT), SUBJECT, head), (text.index(OBJECT), OBJECT, tail)], reverse=True
-        )
-        for place, sign, entity in ends:  # the last first, so that places before it stay
-            name = labels[entity] or ids[entity]
-            text = text[:place] + name + text[place + len(sign) :]
-            moved = len(name) - len(sign)
-            for mark in marks:
-                mark["start"] += moved
-                mark["end"] += moved
-            marks.append({"start": place, "end": place + len(name), "entity": ids[entity]})
-        yield text, marks[::-1]
+@cache
+def question_patterns() -> dict[str, tuple[str, ...]]:
+    """Return the patterns of questions about each relation, by its label in small letters."""
+    patterns: dict[str, list[str]] = {}
+    with QUESTIONS.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            patterns.setdefault(row["relation"], []).append(row["question"])
+    return {label: tuple(questions) for label, questions in patterns.items()}
+
+
+def plural(word: str) -> str:
+    """Return the plural of a word, as most have it.
+
+    >>> [plural(word) for word in ("river", "country", "church", "bay")]
+    ['rivers', 'countries', 'churches', 'bays']
+    """
+    if re.search(r"[^aeiou]y$", word):
+        return word[:-1] + "ies"
+    return word + ("es" if re.search(r"(s|x|z|ch|sh)$", word) else "s")

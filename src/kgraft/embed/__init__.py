@@ -1,34 +1,5 @@
 """Graph embeddings: vectors of entities and relations, learnt from the triples alone."""
 
-from __future__ import annotations
+import lazy_loader
 
-from kgraft.embed.embedded import Embedded, Prediction
-from kgraft.embed.embedding import Embedding
-from kgraft.embed.evaluate import Ranking, rank_queries, relation_categories
-from kgraft.embed.export import export_vectors
-from kgraft.embed.model import Model
-from kgraft.embed.models import MODELS
-from kgraft.embed.plot import choose_entities, plot_vectors
-from kgraft.embed.presets import PRESETS, preset_settings
-from kgraft.embed.queries import Queries
-from kgraft.embed.settings import Settings
-from kgraft.embed.train import train_embedding
-
-__all__ = [
-    "MODELS",
-    "PRESETS",
-    "Embedded",
-    "Embedding",
-    "Model",
-    "Prediction",
-    "Queries",
-    "Ranking",
-    "Settings",
-    "choose_entities",
-    "export_vectors",
-    "plot_vectors",
-    "preset_settings",
-    "rank_queries",
-    "relation_categories",
-    "train_embedding",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

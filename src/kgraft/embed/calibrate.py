@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from kgraft.embed.data import TrainingData
-from kgraft.embed.embedding import Embedding
 from kgraft.embed.evaluate import SCORES, query_chunks
 from kgraft.embed.queries import Queries
+from kgraft.embed.tables import EmbeddingTables
 from kgraft.measure.calibration import Logistic, calibration_error, fit_logistic
 
 TOP = 50  # answers of a query that are learnt from
@@ -19,12 +19,12 @@ MOST = 20_000  # queries that are learnt from
 FEWEST = 20  # true answers among them, below which nothing is learnt
 
 
-def calibrate(embedding: Embedding, data: TrainingData) -> dict[str, Any] | None:
+def calibrate(tables: EmbeddingTables, data: TrainingData) -> dict[str, Any] | None:
     """Fit the probability that a new answer is among the held-out ones, from share and rank.
 
     The error is measured on queries left out of the fit: each half judges the other.
     """
-    features, labels, half = _examples(embedding, data)
+    features, labels, half = _examples(tables, data)
     if labels.sum() < FEWEST:
         return None
     judged = np.zeros(len(labels))
@@ -60,7 +60,7 @@ def _features(scores: Tensor, rank: Tensor, total: Tensor) -> np.ndarray:
 
 @torch.no_grad()
 def _examples(
-    embedding: Embedding, data: TrainingData
+    tables: EmbeddingTables, data: TrainingData
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return features and labels of the best new answers to validation queries, and a half each."""
     features, labels, half = [np.zeros((0, 2))], [np.zeros(0, bool)], [np.zeros(0, bool)]
@@ -68,7 +68,7 @@ def _examples(
     for places in query_chunks(len(chosen), data.entities, SCORES):
         numbers = chosen[places]
         entity, relation = data.valid.entity[numbers], data.valid.relation[numbers]
-        scores = embedding.score_tails(torch.from_numpy(entity), torch.from_numpy(relation))
+        scores = tables.score_tails(torch.from_numpy(entity), torch.from_numpy(relation))
         scores[data.train.known(entity, relation)] = -torch.inf
         best, answers = scores.topk(min(TOP, data.entities), dim=1)
         right = _right(data.valid, numbers, answers)

@@ -1,4 +1,4 @@
-"""Which end of a triple is asked for, and which wrong entities stand beside the right one."""
+"""Which end of a triple is batch for, and which wrong entities stand beside the right one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from kgraft.embed.queries import Queries
 
 
-def head_shares(queries: Queries) -> np.ndarray:
+def head_corruption_rates(queries: Queries) -> np.ndarray:
     """Return for each relation how often its head is corrupted (Bernoulli; Wang et al. 2014).
 
     With a mean of tph tails a head and hpt heads a tail it is tph / (tph + hpt): for a relation of
@@ -17,23 +17,23 @@ def head_shares(queries: Queries) -> np.ndarray:
     return tails / np.maximum(tails + heads, 1e-9)
 
 
-def ask_one_end(
+def corrupt_one_side(
     triples: np.ndarray, shares: np.ndarray, generator: np.random.Generator
 ) -> np.ndarray:
-    """Turn triples (B, 3) into queries (B, 3): entity, turned relation, answer; one each.
+    """Turn triples (B, 3) into queries (B, 3): entity, relation or inverse, answer; one each.
 
-    The head is asked for with the share of the triple's relation.
+    The head is batch for with the share of the triple's relation.
     """
     back = generator.random(len(triples)) < shares[triples[:, 1]]
-    return np.where(back[:, None], turned(triples, len(shares)), triples)
+    return np.where(back[:, None], inverse(triples, len(shares)), triples)
 
 
-def ask_both_ends(triples: np.ndarray, relations: int) -> np.ndarray:
+def corrupt_both_sides(triples: np.ndarray, relations: int) -> np.ndarray:
     """Turn triples (B, 3) into the 2B queries for their tails and for their heads."""
-    return np.concatenate([triples, turned(triples, relations)])
+    return np.concatenate([triples, inverse(triples, relations)])
 
 
-def turned(triples: np.ndarray, relations: int) -> np.ndarray:
+def inverse(triples: np.ndarray, relations: int) -> np.ndarray:
     """Return (tail, R + relation, head) of triples (B, 3)."""
     return triples[:, ::-1] + np.array([0, relations, 0])
 

@@ -10,10 +10,9 @@ from kgraft.embed.queries import Queries
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.graph.adjacency import TripleArrays
-from kgraft.training import stream
+from kgraft.training import Purpose, stream
 
 SHARE, MOST = 20, 5000  # one of 20 training triples is held out where a graph has no valid split
-_HOLD_OUT = 2  # what the stream of random numbers is for
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def training_data(graph: Graph, *, seed: int) -> TrainingData:
 
 def _held_out(train: TripleArrays, entities: int, seed: int) -> np.ndarray:
     """Choose triples at random; every entity and relation keeps one to be learnt from."""
-    order = stream(seed, _HOLD_OUT).permutation(len(train))
+    order = stream(seed, Purpose.SPLIT).permutation(len(train))
     shuffled = train.take(order)
     used = np.concatenate([shuffled.head, shuffled.tail, entities + shuffled.relation])
     needed = np.unique(used, return_index=True)[1] % len(train)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from kgraft.embed.embedding import Embedding
 from kgraft.embed.queries import Queries
+from kgraft.embed.tables import EmbeddingTables
 from kgraft.measure.ranking import PROTOCOL, filtered_ranks, rank_figures
 from kgraft.progress import Progress, Silent
 
@@ -22,7 +22,7 @@ CATEGORIES = ("1-1", "1-N", "N-1", "N-N")
 class Ranking:
     """The rank of every answer of some queries, with the query it answers."""
 
-    relation: np.ndarray  # (A,) turned
+    relation: np.ndarray  # (A,) or its inverse, R + r
     rank: np.ndarray  # (A,)
     relations: int
     protocol: str = PROTOCOL
@@ -49,7 +49,7 @@ class Ranking:
 
 
 def rank_queries(
-    embedding: Embedding,
+    tables: EmbeddingTables,
     queries: Queries,
     known: Queries,
     *,
@@ -60,8 +60,8 @@ def rank_queries(
     progress = progress or Silent()
     progress.start("rank", len(queries))
     ranks = []
-    for numbers in query_chunks(len(queries), len(embedding.entities), scores):
-        ranks.append(_rank_chunk(embedding, queries, known, numbers))
+    for numbers in query_chunks(len(queries), len(tables.entities), scores):
+        ranks.append(_rank_chunk(tables, queries, known, numbers))
         progress.advance(len(numbers))
     count = np.diff(queries.bounds)
     rank = np.concatenate(ranks) if ranks else np.zeros(0)
@@ -77,10 +77,10 @@ def query_chunks(queries: int, entities: int, scores: int) -> Iterator[np.ndarra
 
 @torch.no_grad()
 def _rank_chunk(
-    embedding: Embedding, queries: Queries, known: Queries, numbers: np.ndarray
+    tables: EmbeddingTables, queries: Queries, known: Queries, numbers: np.ndarray
 ) -> np.ndarray:
     entity, relation = queries.entity[numbers], queries.relation[numbers]
-    scores = embedding.score_tails(torch.from_numpy(entity), torch.from_numpy(relation)).numpy()
+    scores = tables.score_tails(torch.from_numpy(entity), torch.from_numpy(relation)).numpy()
     rows, answers = queries.answers(numbers)
     return filtered_ranks(scores, rows, answers, *known.known(entity, relation))
 

@@ -36,7 +36,7 @@ from kgraft.graph.writers.tsv import escaped
 from kgraft.progress import Progress, Silent
 from kgraft.storage import new_file
 
-BLOCK = 1 << 20  # numbers turned into text at a time
+BLOCK = 1 << 20  # numbers inverse into text at a time
 _BLANK = re.compile(r"\s")
 
 

@@ -10,7 +10,6 @@ from torch import Tensor
 from torch.autograd import backward
 from torch.nn.functional import embedding as rows_of
 
-from kgraft.embed.embedding import Embedding
 from kgraft.embed.losses import (
     margin_loss,
     sampled_softmax_loss,
@@ -18,17 +17,18 @@ from kgraft.embed.losses import (
     softmax_loss_,
 )
 from kgraft.embed.regularisers import l2, n3
+from kgraft.embed.tables import EmbeddingTables
 
 
 @dataclass(frozen=True)
-class Asked:
+class QueryBatch:
     """The queries of a batch; row i of `entity` and `relation` has the answers with `row` i."""
 
     entity: np.ndarray  # (B,)
-    relation: np.ndarray  # (B,) turned
+    relation: np.ndarray  # (B,) or its inverse, R + r
     row: np.ndarray  # (A,)
     answer: np.ndarray  # (A,)
-    share: float  # of the whole batch's answers: 1 for one process
+    fraction: float  # of the whole batch's answers: 1 for one process
     negatives: np.ndarray | None = None  # (chunks, n)
 
 
@@ -42,37 +42,37 @@ class Gradients:
     losses: Tensor  # (2,) fit and penalty
 
 
-def gradients(embedding: Embedding, asked: Asked, noise: torch.Generator) -> Gradients:
-    """Return the gradients of a batch's loss, times its share of the whole batch."""
-    if not len(asked.answer):
-        return _nothing(embedding, asked)
-    named, places = _named(asked)
+def gradients(tables: EmbeddingTables, batch: QueryBatch, noise: torch.Generator) -> Gradients:
+    """Return the gradients of a batch's loss, times its fraction of the whole batch."""
+    if not len(batch.answer):
+        return _nothing(tables, batch)
+    named, places = _named(batch)
     rows = torch.from_numpy(named)
-    vectors = embedding.entities.index_select(0, rows).requires_grad_()  # (U, D)
-    local = Embedding(embedding.settings, vectors, embedding.relations.detach().requires_grad_())
-    queries = local.queries(places.entity, torch.from_numpy(asked.relation))
-    queries = _drop(queries, embedding.settings.dropout, noise)
-    penalty = _penalty(local, asked, places) * asked.share
-    if asked.negatives is not None:
-        fit = _sampled_loss(local, queries, places, len(embedding.entities)) * asked.share
+    vectors = tables.entities.index_select(0, rows).requires_grad_()  # (U, D)
+    local = EmbeddingTables(tables.settings, vectors, tables.relations.detach().requires_grad_())
+    queries = local.queries(places.entity, torch.from_numpy(batch.relation))
+    queries = _drop(queries, tables.settings.dropout, noise)
+    penalty = _penalty(local, batch, places) * batch.fraction
+    if batch.negatives is not None:
+        fit = _sampled_loss(local, queries, places, len(tables.entities)) * batch.fraction
         backward([fit + penalty])
         return Gradients(rows, _of(vectors), _of(local.relations), _losses(fit, penalty))
-    everything = embedding.entities.detach().requires_grad_()
+    everything = tables.entities.detach().requires_grad_()
     scores = local.similarity(queries, everything)  # (B, N)
     slopes = scores.detach()
-    fit = softmax_loss_(slopes, torch.from_numpy(asked.row), torch.from_numpy(asked.answer))
-    backward([scores], [slopes.mul_(asked.share)])
+    fit = softmax_loss_(slopes, torch.from_numpy(batch.row), torch.from_numpy(batch.answer))
+    backward([scores], [slopes.mul_(batch.fraction)])
     if penalty.requires_grad:
         backward([penalty])
     whole = _of(everything).index_add_(0, rows, _of(vectors))
-    return Gradients(None, whole, _of(local.relations), _losses(fit * asked.share, penalty))
+    return Gradients(None, whole, _of(local.relations), _losses(fit * batch.fraction, penalty))
 
 
-def _nothing(embedding: Embedding, asked: Asked) -> Gradients:
+def _nothing(tables: EmbeddingTables, batch: QueryBatch) -> Gradients:
     """Return what a process adds that has no share of a small batch."""
-    rows = None if asked.negatives is None else torch.zeros(0, dtype=torch.int64)
-    entities = embedding.entities if rows is None else embedding.entities[:0]
-    relations = torch.zeros_like(embedding.relations)
+    rows = None if batch.negatives is None else torch.zeros(0, dtype=torch.int64)
+    entities = tables.entities if rows is None else tables.entities[:0]
+    relations = torch.zeros_like(tables.relations)
     return Gradients(rows, torch.zeros_like(entities), relations, torch.zeros(2))
 
 
@@ -85,25 +85,27 @@ class _Places:
     negatives: Tensor  # (chunks, n)
 
 
-def _named(asked: Asked) -> tuple[np.ndarray, _Places]:
+def _named(batch: QueryBatch) -> tuple[np.ndarray, _Places]:
     """Return the entities that a batch names, each once, and where each use of one finds it."""
-    negatives = np.zeros((0, 0), np.int64) if asked.negatives is None else asked.negatives
-    used = np.concatenate([asked.entity, asked.answer, negatives.reshape(-1)])
+    negatives = np.zeros((0, 0), np.int64) if batch.negatives is None else batch.negatives
+    used = np.concatenate([batch.entity, batch.answer, negatives.reshape(-1)])
     named, place = np.unique(used, return_inverse=True)
-    first, second = len(asked.entity), len(asked.entity) + len(asked.answer)
+    first, second = len(batch.entity), len(batch.entity) + len(batch.answer)
     places = (torch.from_numpy(part) for part in np.split(place, [first, second]))
     entity, answer, wrong = places
     return named, _Places(entity, answer, wrong.view(negatives.shape))
 
 
-def _drop(queries: Tensor, share: float, noise: torch.Generator) -> Tensor:
-    if not share:
+def _drop(queries: Tensor, fraction: float, noise: torch.Generator) -> Tensor:
+    if not fraction:
         return queries
-    kept = torch.rand(queries.shape, generator=noise) >= share
-    return queries * kept / (1 - share)
+    kept = torch.rand(queries.shape, generator=noise) >= fraction
+    return queries * kept / (1 - fraction)
 
 
-def _sampled_loss(local: Embedding, queries: Tensor, places: _Places, entities: int) -> Tensor:
+def _sampled_loss(
+    local: EmbeddingTables, queries: Tensor, places: _Places, entities: int
+) -> Tensor:
     """Return the loss of queries against their answers and the negatives of their chunk."""
     settings = local.settings
     chunks, negatives = places.negatives.shape
@@ -121,7 +123,7 @@ def _sampled_loss(local: Embedding, queries: Tensor, places: _Places, entities: 
     return sampled_softmax_loss(positive, negative, entities=entities)
 
 
-def _penalty(local: Embedding, asked: Asked, places: _Places) -> Tensor:
+def _penalty(local: EmbeddingTables, batch: QueryBatch, places: _Places) -> Tensor:
     """Return the regulariser, averaged over the answers: entity and answer, and the relation.
 
     n3 and l2 keep the relation small by itself, dura by the queries it makes.
@@ -130,32 +132,32 @@ def _penalty(local: Embedding, asked: Asked, places: _Places) -> Tensor:
     penalty = torch.zeros(())
     if settings.entity_weight:
         uses = torch.bincount(places.answer, minlength=len(local.entities))
-        asking = places.entity[torch.from_numpy(asked.row)]
+        asking = places.entity[torch.from_numpy(batch.row)]
         uses = uses + torch.bincount(asking, minlength=len(local.entities))
         penalty = penalty + settings.entity_weight * (uses * _size(local, local.entities)).sum()
     if settings.relation_weight and settings.regulariser == "dura":
-        penalty = penalty + settings.relation_weight * _query_sizes(local, asked, places)
+        penalty = penalty + settings.relation_weight * _query_sizes(local, batch, places)
     elif settings.relation_weight:
-        used = torch.from_numpy(np.bincount(asked.relation[asked.row]))
-        vectors = local.turned(torch.arange(len(used)))
+        used = torch.from_numpy(np.bincount(batch.relation[batch.row]))
+        vectors = local.relation_vectors(torch.arange(len(used)))
         penalty = penalty + settings.relation_weight * (used * _size(local, vectors)).sum()
-    return penalty / len(asked.answer)
+    return penalty / len(batch.answer)
 
 
-def _query_sizes(local: Embedding, asked: Asked, places: _Places) -> Tensor:
+def _query_sizes(local: EmbeddingTables, batch: QueryBatch, places: _Places) -> Tensor:
     """Return the squared sizes of the queries for each answer and back from it, summed.
 
     Zhang et al. 2020, Duality-induced regularizer for tensor factorization based knowledge graph
     completion: with it, a large dot of query and answer means that they are near each other.
     """
-    asking = places.entity[torch.from_numpy(asked.row)]
-    relation = local.turned(torch.from_numpy(asked.relation[asked.row]))  # (A, W)
+    asking = places.entity[torch.from_numpy(batch.row)]
+    relation = local.relation_vectors(torch.from_numpy(batch.relation[batch.row]))  # (A, W)
     there = local.model.compose(rows_of(asking, local.entities), relation)
     back = local.model.compose(rows_of(places.answer, local.entities), local.model.invert(relation))
     return l2(there).sum() + l2(back).sum()
 
 
-def _size(local: Embedding, vectors: Tensor) -> Tensor:
+def _size(local: EmbeddingTables, vectors: Tensor) -> Tensor:
     if local.settings.regulariser == "n3":
         return n3(vectors, complex_pairs=local.model.complex_pairs)
     return l2(vectors)

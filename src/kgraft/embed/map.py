@@ -25,15 +25,17 @@ def place_vectors(vectors: np.ndarray, *, seed: int = 0) -> np.ndarray:
     unit = vectors / np.maximum(lengths, 1e-12)  # (n, D)
     start = _principal(unit, seed)
     if len(unit) < _FEW:
-        return _turned(start)
+        return _rotated(start)
     tsne = import_optional("sklearn.manifold", "plot").TSNE(
         perplexity=min(PERPLEXITY, (len(unit) - 1) / 3), init=start * 1e-4, random_state=seed
     )
-    with import_optional("threadpoolctl", "plot").threadpool_limits(1):  # threads wait for one another, mostly
-        return _turned(tsne.fit_transform(unit))
+    with import_optional("threadpoolctl", "plot").threadpool_limits(
+        1
+    ):  # threads wait for one another, mostly
+        return _rotated(tsne.fit_transform(unit))
 
 
-def _turned(places: np.ndarray) -> np.ndarray:
+def _rotated(places: np.ndarray) -> np.ndarray:
     """Turn a map so that its longest side lies level; directions mean nothing in it."""
     centred = places - places.mean(0)
     _, axes = np.linalg.eigh(centred.T @ centred)

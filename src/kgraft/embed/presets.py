@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kgraft.embed.models import MODELS
-from kgraft.embed.settings import Settings
+from kgraft.embed.settings import EmbedSettings
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
 
@@ -102,22 +102,29 @@ PRESETS: dict[str, dict[str, Any]] = {
 """Settings that differ from the defaults, by model and by MODEL-GRAPH."""
 
 
-def preset_settings(name: str, graph: Graph | None = None) -> Settings:
+def check_preset(name: str) -> None:
+    """Refuse a name that is neither a model's nor a preset's; no torch is loaded."""
+    names = [*MODELS, *(preset for preset in PRESETS if preset not in MODELS)]
+    if name not in names:
+        remedy = f"choose one of {', '.join(names)}"
+        raise BadInput(f"no model or preset is named {name!r}", remedy=remedy)
+
+
+def preset_settings(name: str, graph: Graph | None = None) -> EmbedSettings:
     """Return the settings of a preset; those of a model are fitted to the size of a graph.
 
     >>> preset_settings("complex").model
     'complex'
     """
-    if name not in PRESETS:
-        raise BadInput(f"no model or preset is named {name!r}; there are {', '.join(PRESETS)}")
-    settings = Settings(**PRESETS[name])
+    check_preset(name)
+    settings = EmbedSettings(**PRESETS.get(name, {"model": name}))
     if graph is None or name not in MODELS:
         return settings
     if graph.manifest.entities > LARGE and settings.loss == "softmax":
-        settings = settings.changed(loss="sampled-softmax", negatives=1024)
-    return settings.changed(batch=_batch(graph.manifest.splits["train"], settings.batch))
+        settings = settings.replace(loss="sampled-softmax", negatives=1024)
+    return settings.replace(batch=_batch(graph.manifest.splits["train"], settings.batch))
 
 
 def _batch(triples: int, most: int) -> int:
-    """Return a batch that leaves a small graph some 100 updates an epoch."""
+    """Return a batch that leaves a small graph some 100 updates per epoch."""
     return min(most, max(triples // 100, SMALLEST_BATCH))

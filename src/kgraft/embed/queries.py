@@ -1,4 +1,4 @@
-"""Triples as queries: (entity, turned relation) with all the answers it has."""
+"""Triples as queries: (entity, relation or inverse) with all the answers it has."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Queries:
     """
 
     entity: np.ndarray  # (Q,)
-    relation: np.ndarray  # (Q,) turned: 0…2R−1
+    relation: np.ndarray  # (Q,) or its inverse, R + r
     bounds: np.ndarray  # (Q + 1,) where each query's answers begin
     answer: np.ndarray  # (A,)
     relations: int  # R
@@ -53,11 +53,11 @@ class Queries:
         return self.entity * (2 * self.relations) + self.relation
 
     def mean_answers(self) -> np.ndarray:
-        """Return how many answers a query of each turned relation has on average, (2R,)."""
+        """Return how many answers a query of each relation or inverse has on average, (2R,)."""
         size = 2 * self.relations
-        asked = np.bincount(self.relation, minlength=size)
+        batch = np.bincount(self.relation, minlength=size)
         answers = np.bincount(self.relation, weights=np.diff(self.bounds), minlength=size)
-        return answers / np.maximum(asked, 1)
+        return answers / np.maximum(batch, 1)
 
     def answers(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the answers of queries by number: (row within `numbers`, answer), flat."""

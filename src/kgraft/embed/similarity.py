@@ -39,9 +39,9 @@ def squared(queries: Tensor, candidates: Tensor) -> Tensor:
     As (2q, −‖q‖², −1)·(c, 1, ‖c‖²) it is one matrix product, and so are its gradients.
     """
     lengths, one = _lengths(queries), torch.ones_like(queries[..., :1])
-    asked = torch.cat([2 * queries, -lengths, -one], dim=-1)  # (…, B, D + 2)
+    batch = torch.cat([2 * queries, -lengths, -one], dim=-1)  # (…, B, D + 2)
     lengths, one = _lengths(candidates), torch.ones_like(candidates[..., :1])
-    return asked @ torch.cat([candidates, one, lengths], dim=-1).mT
+    return batch @ torch.cat([candidates, one, lengths], dim=-1).mT
 
 
 def _lengths(vectors: Tensor) -> Tensor:
@@ -72,10 +72,10 @@ class _Manhattan(torch.autograd.Function):
     def backward(ctx: Any, slopes: Tensor) -> tuple[Tensor, Tensor]:  # noqa: ANN401
         queries, candidates, distances = ctx.saved_tensors
         slope_of = torch.ops.aten._cdist_backward
-        turned = slopes.mT.contiguous(), distances.mT.contiguous()
+        inverse = slopes.mT.contiguous(), distances.mT.contiguous()
         return (
             slope_of(slopes.contiguous(), queries, candidates, 1.0, distances),
-            slope_of(turned[0], candidates, queries, 1.0, turned[1]),
+            slope_of(inverse[0], candidates, queries, 1.0, inverse[1]),
         )
 
 
@@ -103,10 +103,10 @@ class _Modulus(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, queries: Tensor, candidates: Tensor) -> Tensor:  # noqa: ANN401
         ctx.save_for_backward(queries, candidates)
-        asked, answers = _grouped(queries), _grouped(candidates)
-        distances = asked.new_empty(*asked.shape[:2], answers.shape[1])
-        for group, row, column in _blocks(asked, answers):
-            real, imaginary = _differences(asked[group, row], answers[group, column])
+        batch, answers = _grouped(queries), _grouped(candidates)
+        distances = batch.new_empty(*batch.shape[:2], answers.shape[1])
+        for group, row, column in _blocks(batch, answers):
+            real, imaginary = _differences(batch[group, row], answers[group, column])
             moduli = real.square_().addcmul_(imaginary, imaginary).add_(SMALLEST).sqrt_()
             distances[group, row, column] = moduli.sum(-1)
         return distances.view(*queries.shape[:-1], candidates.shape[-2])
@@ -114,10 +114,10 @@ class _Modulus(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, slopes: Tensor) -> tuple[Tensor, Tensor]:  # noqa: ANN401
         queries, candidates = ctx.saved_tensors
-        asked, answers, slopes = _grouped(queries), _grouped(candidates), _grouped(slopes)
-        of_asked, of_answers = torch.zeros_like(asked), torch.zeros_like(answers)
-        for group, row, column in _blocks(asked, answers):
-            real, imaginary = _differences(asked[group, row], answers[group, column])
+        batch, answers, slopes = _grouped(queries), _grouped(candidates), _grouped(slopes)
+        of_asked, of_answers = torch.zeros_like(batch), torch.zeros_like(answers)
+        for group, row, column in _blocks(batch, answers):
+            real, imaginary = _differences(batch[group, row], answers[group, column])
             moduli = real.square().addcmul_(imaginary, imaginary).add_(SMALLEST)
             pull = moduli.rsqrt_().mul_(slopes[group, row, column, None])  # slope / modulus
             real.mul_(pull)
@@ -175,7 +175,7 @@ def multiply(a: Tensor, b: Tensor) -> Tensor:
 
 
 def conjugate(vectors: Tensor) -> Tensor:
-    """Return complex vectors with their imaginary parts turned round."""
+    """Return complex vectors with their imaginary parts inverted."""
     real, imaginary = halves(vectors)
     return torch.cat([real, -imaginary], dim=-1)
 

@@ -31,6 +31,7 @@ from kgraft.graph.readers.tables import TablesSource, from_networkx
 from kgraft.graph.resplit import mirrored_relations, split_graph
 from kgraft.graph.sampling import Hop, Walks, random_walks, sample_neighbourhood
 from kgraft.graph.sparql import query_sparql
+from kgraft.graph.verbalise import fill_pattern, placeholders, says_both_ends
 from kgraft.graph.writers import (
     WRITERS,
     export_graph,
@@ -77,16 +78,19 @@ __all__ = [
     "check_graph",
     "diff_graphs",
     "export_graph",
+    "fill_pattern",
     "from_networkx",
     "merge_graphs",
     "mirrored_relations",
     "open_source",
+    "placeholders",
     "profile_graph",
     "profile_svg",
     "query_sparql",
     "random_walks",
     "remove_parts",
     "sample_neighbourhood",
+    "says_both_ends",
     "split_graph",
     "to_edge_index",
     "to_labelled_triples",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from kgraft.graph.literals import Literal
+from kgraft.graph.verbalise import fill_pattern, says_both_ends
 from kgraft.notebook import html_block
 
 
@@ -51,18 +52,18 @@ class Relation:
     description: str = ""
     template: str = ""
 
-    def words(self, head: str, tail: str) -> str:
+    def verbalise(self, head: str, tail: str) -> str:
         """Say a fact in words.
 
         >>> borders = Relation(0, "P47", "borders", template="[X] borders [Y] .")
-        >>> borders.words("Peru", "Chile")
+        >>> borders.verbalise("Peru", "Chile")
         'Peru borders Chile.'
-        >>> Relation(0, "P47", "borders").words("Peru", "Chile")
+        >>> Relation(0, "P47", "borders").verbalise("Peru", "Chile")
         'Peru — borders → Chile'
         """
-        if not self.template:
+        if not says_both_ends(self.template):
             return f"{head} — {self.label.replace('_', ' ')} → {tail}"
-        return self.template.replace("[X]", head).replace("[Y]", tail).replace(" .", ".")
+        return fill_pattern(self.template.replace(" .", "."), {"x": head, "y": tail})[0]
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,10 @@ class Neighbour:
     entity: Entity
     direction: OneOf["out", "in"]
 
-    def words(self, label: str) -> str:
+    def verbalise(self, label: str) -> str:
         """Say the fact in words, for the asked entity's label."""
         ends = (label, self.entity.label)
-        return self.relation.words(*(ends if self.direction == "out" else ends[::-1]))
+        return self.relation.verbalise(*(ends if self.direction == "out" else ends[::-1]))
 
 
 How = OneOf["name", "prefix", "words", "similar", "description"]
@@ -123,7 +124,7 @@ class Card:
 
     def sentences(self) -> list[str]:
         """Return the facts in words, each once."""
-        return list(dict.fromkeys(near.words(self.entity.label) for near in self.neighbours))
+        return list(dict.fromkeys(near.verbalise(self.entity.label) for near in self.neighbours))
 
     def __repr__(self) -> str:
         shown = f"{len(self.neighbours):,} of {self.facts:,} facts"
@@ -150,7 +151,7 @@ class GraphPath:
     def __len__(self) -> int:
         return len(self.relations)
 
-    def words(self) -> str:
+    def verbalise(self) -> str:
         """Say the path in words: `Paris — capital of → France ← borders — Germany`."""
         words = [self.entities[0].label]
         steps = zip(self.entities[1:], self.relations, self.forward, strict=True)
@@ -160,4 +161,4 @@ class GraphPath:
         return " ".join(words)
 
     def __repr__(self) -> str:
-        return f"<GraphPath {self.words()}>"
+        return f"<GraphPath {self.verbalise()}>"

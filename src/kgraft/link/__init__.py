@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from kgraft.link.linking import LinkOptions
     from kgraft.link.model import LinkConfig, LinkModel
     from kgraft.link.reporting import Report, report
-    from kgraft.link.sentences import graph_texts
     from kgraft.link.settings import LinkSettings
     from kgraft.link.train import train_linker
     from kgraft.link.training_texts import TrainingTexts
@@ -37,7 +36,6 @@ _HOMES = {
     "adapt_linker": "kgraft.link.adapt",
     "calibrate_threshold": "kgraft.link.calibrate",
     "export_linker": "kgraft.link.exporting",
-    "graph_texts": "kgraft.link.sentences",
     "link_file": "kgraft.link.files",
     "read_adaptation": "kgraft.link.adapt",
     "read_texts": "kgraft.link.files",
@@ -58,7 +56,6 @@ __all__ = [
     "adapt_linker",
     "calibrate_threshold",
     "export_linker",
-    "graph_texts",
     "link_file",
     "read_adaptation",
     "read_texts",

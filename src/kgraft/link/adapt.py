@@ -13,13 +13,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kgraft.corpus import AnnotatedTexts
+from kgraft.corpus import AnnotatedTexts, graph_texts
 from kgraft.graph import Graph
 from kgraft.json_text import read_json_file
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.learned_names import names_in
 from kgraft.link.model import LinkModel
-from kgraft.link.sentences import graph_texts
 from kgraft.link.settings import LinkSettings
 from kgraft.link.train import FIGURES, train_linker
 from kgraft.link.training_texts import FULL, TrainingTexts, Unmarked

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from kgraft.corpus import OBJECT, SUBJECT, relation_templates
+from kgraft.corpus import relation_templates
 from kgraft.errors import BadInput
 from kgraft.graft import ExpectingKnowledge, GraftedEncoder, NoticedWindows
 from kgraft.graft.noticed import Noticed
-from kgraft.graph import Graph, TripleArrays
+from kgraft.graph import Graph, TripleArrays, fill_pattern
 from kgraft.graph.names import Named
 from kgraft.text import Encoder, length_batches
 from kgraft.text.masked import MaskedHead
@@ -60,7 +60,7 @@ def clozes(encoder: Encoder, graph: Graph, triples: TripleArrays, known: TripleA
     """
     token = object_tokens(encoder, graph)
     labels = graph.entities["label"].to_pylist()
-    said = relation_templates(graph)
+    templates = relation_templates(graph)
     mask = encoder.tokenizer.mask_token
     right: dict[tuple[int, int], list[int]] = {}
     for head, relation, tail in zip(*_columns(known), strict=True):
@@ -70,7 +70,8 @@ def clozes(encoder: Encoder, graph: Graph, triples: TripleArrays, known: TripleA
     for row, (head, relation, tail) in enumerate(zip(*_columns(triples), strict=True)):
         if token[tail] < 0 or not labels[head]:
             continue
-        texts.append(said[relation].replace(SUBJECT, labels[head]).replace(OBJECT, mask))
+        text, _ = fill_pattern(templates[relation], {"x": labels[head], "y": mask})
+        texts.append(text)
         words.append(token[tail])
         also = np.array(right.get((head, relation), []), np.int64)
         rivals.append(also[also != token[tail]])

@@ -12,7 +12,7 @@ from kgraft.cli.output import MOST, AsJson, GraphName, Quiet, console, escape, p
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
-    from kgraft.embed import Embedded, Ranking
+    from kgraft.embed import LinkPredictor, Ranking
 
 
 def eval_(
@@ -30,14 +30,14 @@ def eval_(
     Example:  kgraft embed eval fb15k237 fb15k237.complex --relations 20
     """
     choose("split", split, ("train", "valid", "test"))
-    embedded = open_vectors(graph, vectors)
+    predictor = open_vectors(graph, vectors)
     from kgraft.embed import Queries, relation_categories
 
     with progress_bar(quiet) as progress:
-        ranking = embedded.rank(split, progress=progress)
-    train = embedded.graph.split("train").triples
-    categories = relation_categories(Queries.of(train, embedded.graph.manifest.relations))
-    rows = _rows(embedded, ranking, ranking.by_category(categories))
+        ranking = predictor.rank(split, progress=progress)
+    train = predictor.graph.split("train").triples
+    categories = relation_categories(Queries.of(train, predictor.graph.manifest.relations))
+    rows = _rows(predictor, ranking, ranking.by_category(categories))
     if as_json:
         print_json({"split": split, "protocol": ranking.protocol, **rows})
     else:
@@ -45,10 +45,10 @@ def eval_(
 
 
 def _rows(
-    embedded: Embedded, ranking: Ranking, categories: dict[str, dict[str, float]]
+    predictor: LinkPredictor, ranking: Ranking, categories: dict[str, dict[str, float]]
 ) -> dict[str, Any]:
     """Return all figures of a ranking, relations by their id, the most frequent first."""
-    ids = embedded.graph.relations["id"].to_pylist()
+    ids = predictor.graph.relations["id"].to_pylist()
     by_relation = sorted(ranking.by_relation().items(), key=lambda row: -row[1]["count"])
     return {
         "all": ranking.figures(),

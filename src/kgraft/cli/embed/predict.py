@@ -42,29 +42,19 @@ def predict(
     if not relation:
         raise BadInput("no relation is given", remedy="add --relation R")
     named = head if head is not None else tail or ""
-    embedded = open_vectors(graph, vectors, entities=[named], relation=relation)
-    asked = embedded.graph.resolve(named)
-    by = embedded.graph.relation(relation)
+    predictor = open_vectors(graph, vectors, entities=[named], relation=relation)
+    asked = predictor.graph.resolve(named)
+    by = predictor.graph.relation(relation)
     if head is not None:
-        answers = embedded.tails(asked, by, limit=limit, new=new)
+        answers = predictor.tails(asked, by, limit=limit, new=new)
     else:
-        answers = embedded.heads(by, asked, limit=limit, new=new)
+        answers = predictor.heads(by, asked, limit=limit, new=new)
     if as_json:
-        print_json([_as_object(answer) for answer in answers])
+        print_json([answer.to_dict() for answer in answers])
         return
     question = (asked.label, by.label, "?") if head is not None else ("?", by.label, asked.label)
     console().print(escape(" — ".join(question)))
     _print_predictions(answers)
-
-
-def _as_object(answer: Prediction) -> dict[str, object]:
-    return {
-        "id": answer.entity.id,
-        "label": answer.entity.label,
-        "score": answer.score,
-        "probability": answer.probability,
-        "known": answer.known,
-    }
 
 
 def _print_predictions(answers: list[Prediction]) -> None:
@@ -72,9 +62,9 @@ def _print_predictions(answers: list[Prediction]) -> None:
 
     table = Table("probability", "score", "answer", "", box=None, header_style="dim")
     for answer in answers:
-        share = "" if answer.probability is None else f"{answer.probability:.3f}"
+        probability = "" if answer.probability is None else f"{answer.probability:.3f}"
         known = "[dim]known[/]" if answer.known else "[green]new[/]"
-        table.add_row(share, f"{answer.score:.3f}", name_and_id(answer.entity), known)
+        table.add_row(probability, f"{answer.score:.3f}", name_and_id(answer.entity), known)
     console().print(table)
 
 
@@ -96,9 +86,9 @@ def similar(
     """
     from rich.table import Table
 
-    embedded = open_vectors(graph, vectors, entities=[entity])
-    asked = embedded.graph.resolve(entity)
-    near = embedded.vectors.nearest(asked, limit=limit, same_type=same_type)
+    predictor = open_vectors(graph, vectors, entities=[entity])
+    asked = predictor.graph.resolve(entity)
+    near = predictor.vectors.nearest(asked, limit=limit, same_type=same_type)
     if as_json:
         print_json([{"id": e.id, "label": e.label, "cosine": cosine} for e, cosine in near])
         return

@@ -28,16 +28,16 @@ def export(
 
     Example:  kgraft embed export world world.complex --out world.tsv
     """
-    embedded = open_vectors(graph, vectors)
+    predictor = open_vectors(graph, vectors)
     from kgraft.embed import export_vectors
 
     with progress_bar(quiet) as progress:
         written = export_vectors(
-            embedded.graph,
-            embedded.embedding.entities,
+            predictor.graph,
+            predictor.embedding.entities,
             out,
             format=format,
-            relations=embedded.embedding.relations if relations else None,
+            relations=predictor.embedding.relations if relations else None,
             progress=progress,
         )
     for path in written:
@@ -60,11 +60,11 @@ def plot(
 
     Example:  kgraft embed plot world world.complex --out world.png
     """
-    embedded = open_vectors(graph, vectors)
+    predictor = open_vectors(graph, vectors)
     from kgraft.embed import choose_entities, plot_vectors
 
-    chosen = choose_entities(embedded.graph, limit)
-    title = f"{embedded.graph.manifest.name}: {embedded.settings.model} vectors"
-    found = embedded.vectors.take(chosen)
-    plot_vectors(embedded.graph, chosen, found, out, labels=labels, title=title)
+    chosen = choose_entities(predictor.graph, limit)
+    title = f"{predictor.graph.manifest.name}: {predictor.settings.model} vectors"
+    found = predictor.vectors.take(chosen)
+    plot_vectors(predictor.graph, chosen, found, out, labels=labels, title=title)
     console().print(f"[green]{escape(out)}[/]: {len(chosen):,} entities")

@@ -13,7 +13,7 @@ from kgraft.cli.given import need_vectors
 from kgraft.cli.output import escape
 
 if TYPE_CHECKING:
-    from kgraft.embed import Embedded
+    from kgraft.embed import LinkPredictor
     from kgraft.graph import Entity
 
 Vectors = Annotated[
@@ -23,7 +23,7 @@ Vectors = Annotated[
 
 def open_vectors(
     graph: str, vectors: Path, *, entities: Iterable[str] = (), relation: str | None = None
-) -> Embedded:
+) -> LinkPredictor:
     """Open vectors with their graph, and say so where entities are new since the training.
 
     Entities and a relation that will be asked for are looked up first.
@@ -36,14 +36,14 @@ def open_vectors(
         opened.resolve(name)
     if relation is not None:
         opened.relation(relation)
-    from kgraft.embed import Embedded
+    from kgraft.embed import LinkPredictor
 
-    embedded = Embedded.open(vectors, opened)
-    unseen = len(embedded.vectors.trained.unseen)
+    predictor = LinkPredictor.from_pretrained(vectors, opened)
+    unseen = len(predictor.vectors.trained.unseen)
     if unseen:
         words = f"{unseen:,} entities are new since the training"
         print(f"kgraft: {words}; their vectors come from their neighbours", file=sys.stderr)
-    return embedded
+    return predictor
 
 
 def name_and_id(entity: Entity) -> str:
@@ -51,7 +51,7 @@ def name_and_id(entity: Entity) -> str:
     return f"{escape(entity.label)} [cyan]{escape(entity.id)}[/]"
 
 
-def figure_words(figures: dict[str, float]) -> str:
+def figures_line(figures: dict[str, float]) -> str:
     """Return the figures of a ranking in one line."""
     names = {"mrr": "MRR", "hits1": "Hits@1", "hits3": "Hits@3", "hits10": "Hits@10"}
     return "  ".join(f"{words} {figures[name]:.4f}" for name, words in names.items())

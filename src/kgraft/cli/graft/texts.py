@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgraft.cli.own_texts import own_texts
-
 if TYPE_CHECKING:
     from kgraft.corpus import AnnotatedTexts
     from kgraft.graft import GraftedEncoder, GraphKnowledge, NoticedWindows, WordNetKnowledge
@@ -117,12 +115,12 @@ def _clozes(grafted: GraftedEncoder, layer: int, graph: Graph, seed: int) -> Pre
 def _annotated(
     grafted: GraftedEncoder, layer: int, knowledge: GraphKnowledge, path: Path | None, seed: int
 ) -> Prepared:
-    from kgraft.corpus import read_annotated, read_document_names
+    from kgraft.corpus import read_annotated, read_document_names, verbalise_graph
     from kgraft.graft import notice
     from kgraft.graft.next_sentence import split_pairs
 
     graph = knowledge.graph
-    whole = read_annotated(path, graph) if path else own_texts(graph, seed)
+    whole = read_annotated(path, graph) if path else verbalise_graph(graph, seed=seed)
     documents = read_document_names(path) if path else None
     parts: tuple[AnnotatedTexts, AnnotatedTexts] | tuple[Pairs, Pairs] = (
         split_pairs(whole, documents, seed=seed) if documents else whole.hold_out(seed=seed)

@@ -11,7 +11,7 @@ import typer
 from kgraft.cli.given import GRAFTS, choose, need_graft, need_room, need_texts, need_vectors
 from kgraft.cli.graft.texts import prepare
 from kgraft.cli.output import (
-    MOST_PASSES,
+    MOST_EPOCHS,
     AsJson,
     GraphName,
     Quiet,
@@ -85,10 +85,10 @@ def train(
     ] = "attention",
     linker_epochs: Annotated[
         int | None,
-        typer.Option(min=0, max=MOST_PASSES, help="Passes in which only the linker learns."),
+        typer.Option(min=0, max=MOST_EPOCHS, help="Passes in which only the linker learns."),
     ] = None,
     epochs: Annotated[
-        int | None, typer.Option(min=0, max=MOST_PASSES, help="Passes after those.")
+        int | None, typer.Option(min=0, max=MOST_EPOCHS, help="Passes after those.")
     ] = None,
     rank: Annotated[
         int | None,

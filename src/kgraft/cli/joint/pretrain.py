@@ -11,7 +11,7 @@ import typer
 from kgraft.cli.given import need_room, need_texts
 from kgraft.cli.joint.texts import read_texts
 from kgraft.cli.output import (
-    MOST_PASSES,
+    MOST_EPOCHS,
     AsJson,
     GraphName,
     Overwrite,
@@ -47,7 +47,7 @@ def pretrain(
         ),
     ] = None,
     epochs: Annotated[
-        int | None, typer.Option(min=1, max=MOST_PASSES, help="Passes over the texts.")
+        int | None, typer.Option(min=1, max=MOST_EPOCHS, help="Passes over the texts.")
     ] = None,
     words: Annotated[
         float, typer.Option(min=0, max=1e6, callback=finite, help="Weight of masked words.")

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kgraft.cli.own_texts import own_texts
 from kgraft.json_text import parse_json
 from kgraft.storage import sha256
 
@@ -26,11 +25,11 @@ def read_texts(
 
     Links that are made are kept beside `out`, so that they are made once.
     """
-    from kgraft.corpus import annotate, read_annotated, read_json_lines
+    from kgraft.corpus import annotate, read_annotated, read_json_lines, verbalise_graph
     from kgraft.link import Linker, link_file
 
     if path is None:
-        return own_texts(graph, seed)
+        return verbalise_graph(graph, seed=seed)
     if any('"mentions"' in line for _, line in itertools.islice(read_json_lines(path), LOOKED_AT)):
         return read_annotated(path, graph)
     name = f"{out.name}.{graph.manifest.version}-{sha256(path)[:8]}.linked.jsonl"

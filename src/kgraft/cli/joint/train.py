@@ -10,7 +10,7 @@ import typer
 
 from kgraft.cli.given import need_data, need_joint_model, need_room
 from kgraft.cli.output import (
-    MOST_PASSES,
+    MOST_EPOCHS,
     AsJson,
     GraphOption,
     Overwrite,
@@ -35,7 +35,7 @@ def train(
     ),
     hops: Annotated[int, typer.Option(min=1, max=10, help="Facts between topic and answer.")] = 3,
     epochs: Annotated[
-        int, typer.Option(min=1, max=MOST_PASSES, help="Passes over the questions.")
+        int, typer.Option(min=1, max=MOST_EPOCHS, help="Passes over the questions.")
     ] = 3,
     seed: Seed = 0,
     overwrite: Overwrite = False,

@@ -11,7 +11,7 @@ import typer
 from kgraft.cli.given import need_link_model, need_room
 from kgraft.cli.output import (
     MOST,
-    MOST_PASSES,
+    MOST_EPOCHS,
     AsJson,
     GraphName,
     Overwrite,
@@ -58,7 +58,7 @@ def train(
         bool, typer.Option("--fully-annotated", help="Every mention in the texts is marked.")
     ] = False,
     epochs: Annotated[
-        int | None, typer.Option(min=1, max=MOST_PASSES, help="Most passes over the texts.")
+        int | None, typer.Option(min=1, max=MOST_EPOCHS, help="Most passes over the texts.")
     ] = None,
     learning_rate: Annotated[
         float | None, typer.Option(min=0, max=1, callback=finite, help="Size of a step.")

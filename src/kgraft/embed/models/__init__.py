@@ -1,19 +1,12 @@
-"""The models, one file each; a file that declares MODEL is found by itself."""
+"""The models, one file each, named like the model it registers."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
-from kgraft.embed.model import Model
+from kgraft.registry import Registry
 
-__all__ = ["MODELS"]
+if TYPE_CHECKING:
+    from kgraft.embed.model import Model
 
-
-def _declared() -> dict[str, Model]:
-    names = sorted(module.name for module in iter_modules(__path__))
-    models = [import_module(f"{__name__}.{name}").MODEL for name in names]
-    return {model.name: model for model in models}
-
-
-MODELS: dict[str, Model] = _declared()
+MODELS: Registry[Model] = Registry("model", package=__name__, group="kgraft.embedding_models")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from kgraft.embed.model import Model
+from kgraft.embed.models import MODELS
 from kgraft.embed.similarity import conjugate, multiply
 
-MODEL = Model(
-    name="complex",
-    paper="Trouillon et al. 2016, Complex embeddings for simple link prediction",
-    formula="Re Σ hᵢ rᵢ conj(tᵢ)",
-    compose=multiply,  # h ∘ r; the dot of real halves with t is Re Σ (h ∘ r)ᵢ conj(tᵢ)
-    invert=conjugate,
-    similarities=("dot",),
-    complex_pairs=True,
+MODELS.register("complex")(
+    Model(
+        name="complex",
+        paper="Trouillon et al. 2016, Complex embeddings for simple link prediction",
+        formula="Re Σ hᵢ rᵢ conj(tᵢ)",
+        compose=multiply,  # h ∘ r; the dot of real halves with t is Re Σ (h ∘ r)ᵢ conj(tᵢ)
+        invert=conjugate,
+        similarities=("dot",),
+        complex_pairs=True,
+    )
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from kgraft.embed.model import Model
+from kgraft.embed.models import MODELS
 
 
 def compose(entity: Tensor, relation: Tensor) -> Tensor:
@@ -17,11 +18,13 @@ def invert(relation: Tensor) -> Tensor:
     return relation
 
 
-MODEL = Model(
-    name="distmult",
-    paper="Yang et al. 2015, Embedding entities and relations for learning and inference",
-    formula="Σ hᵢ rᵢ tᵢ",
-    compose=compose,
-    invert=invert,
-    similarities=("dot",),
+MODELS.register("distmult")(
+    Model(
+        name="distmult",
+        paper="Yang et al. 2015, EmbeddingTables entities and relations for learning and inference",
+        formula="Σ hᵢ rᵢ tᵢ",
+        compose=compose,
+        invert=invert,
+        similarities=("dot",),
+    )
 )

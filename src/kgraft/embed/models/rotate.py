@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from kgraft.embed.model import Model
+from kgraft.embed.models import MODELS
 from kgraft.embed.similarity import multiply
 
 
@@ -26,15 +27,17 @@ def draw_angles(rows: int, width: int, _scale: float, generator: torch.Generator
     return (torch.rand(rows, width, generator=generator) * 2 - 1) * pi
 
 
-MODEL = Model(
-    name="rotate",
-    paper="Sun et al. 2019, RotatE: knowledge graph embedding by relational rotation",
-    formula="−d(h ∘ r, t), |rᵢ| = 1, d = Σ |complex coordinate|, L2 or L2 squared",
-    compose=compose,
-    invert=invert,
-    similarities=("modulus", "l2", "squared"),
-    complex_pairs=True,
-    relation_width=lambda dimension: dimension // 2,
-    draw_relations=draw_angles,
-    free_relations=False,
+MODELS.register("rotate")(
+    Model(
+        name="rotate",
+        paper="Sun et al. 2019, RotatE: knowledge graph embedding by relational rotation",
+        formula="−d(h ∘ r, t), |rᵢ| = 1, d = Σ |complex coordinate|, L2 or L2 squared",
+        compose=compose,
+        invert=invert,
+        similarities=("modulus", "l2", "squared"),
+        complex_pairs=True,
+        relation_width=lambda dimension: dimension // 2,
+        draw_relations=draw_angles,
+        free_relations=False,
+    )
 )

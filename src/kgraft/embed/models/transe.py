@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from kgraft.embed.model import Model
+from kgraft.embed.models import MODELS
 
 
 def compose(entity: Tensor, relation: Tensor) -> Tensor:
@@ -17,11 +18,13 @@ def invert(relation: Tensor) -> Tensor:
     return -relation
 
 
-MODEL = Model(
-    name="transe",
-    paper="Bordes et al. 2013, Translating embeddings for modeling multi-relational data",
-    formula="−d(h + r, t), d = L1, L2 or L2 squared",
-    compose=compose,
-    invert=invert,
-    similarities=("l2", "l1", "squared"),
+MODELS.register("transe")(
+    Model(
+        name="transe",
+        paper="Bordes et al. 2013, Translating embeddings for modeling multi-relational data",
+        formula="−d(h + r, t), d = L1, L2 or L2 squared",
+        compose=compose,
+        invert=invert,
+        similarities=("l2", "l1", "squared"),
+    )
 )

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.graph.tiny import build, quick
 
+from kgraft.corpus import fact_texts, graph_texts, verbalise_graph
+from kgraft.corpus.verbalise import plural
 from kgraft.errors import BadInput
-from kgraft.link.questions import PLACES, plural
-from kgraft.link.sentences import graph_texts
+from kgraft.graph import placeholders
 
 KINDS = ["Person", "University", "City", "country"]
 
@@ -97,7 +98,7 @@ def test_questions_fit_the_relation_and_mark_kinds(people):
     assert "where did ulla berg go to school?" in joined
     assert "what universities did ulla berg attend?" in joined
     assert "who runs oldport?" in joined
-    assert not PLACES.search(joined)
+    assert not placeholders(joined)
 
 
 def test_a_graph_without_triples_has_texts_too(tmp_path):
@@ -107,6 +108,54 @@ def test_a_graph_without_triples_has_texts_too(tmp_path):
     check(graph, made)
 
 
-def test_a_graph_without_entities_has_none(nothing):
-    with pytest.raises(BadInput, match="the graph has no entities to make texts of"):
+def test_a_graph_without_entities_has_none(graph, tmp_path):
+    nothing = graph.without(tmp_path / "nothing", entities=graph.entities["id"].to_pylist())
+    with pytest.raises(BadInput, match="no entities"):
         graph_texts(nothing, 10)
+
+
+@pytest.fixture(scope="module")
+def rivers(tmp_path_factory):
+    entities = [
+        {"id": "p", "label": "Paris"},
+        {"id": "f", "label": "France"},
+        {"id": "s", "label": "the long river Seine"},
+    ]
+    relations = [
+        {"id": "capital", "label": "capital of", "template": "[X] rules [Y] ."},
+        {"id": "has", "label": "has", "template": "of [Y] some lies in [X] ."},
+        {"id": "flows through", "label": "flows through", "template": "no end"},
+    ]
+    triples = [("p", "capital", "f"), ("s", "flows through", "p"), ("f", "has", "s")]
+    return build(tmp_path_factory.mktemp("rivers") / "g", triples, entities, relations)
+
+
+def test_facts_are_stated_with_both_ends_marked(rivers):
+    made = fact_texts(rivers, 10)
+    assert sorted(made.texts) == [
+        "Paris rules France .",
+        "of the long river Seine some lies in France .",
+        "the long river Seine flows through Paris .",
+    ]
+    labels = rivers.entities["label"].to_pylist()
+    assert len(made.mentions) == 6
+    assert all(surface == labels[entity] for surface, entity in marked(made))
+
+
+def test_facts_are_drawn_by_the_seed(rivers):
+    assert len(fact_texts(rivers, 2)) == 2
+    assert fact_texts(rivers, 2, seed=5).texts == fact_texts(rivers, 2, seed=5).texts
+
+
+def test_a_graph_without_facts_states_none(tmp_path):
+    alone = build(tmp_path / "alone", [], [{"id": "a", "label": "Alone"}], None)
+    with pytest.raises(BadInput, match="no facts"):
+        fact_texts(alone, 3)
+    assert len(verbalise_graph(alone, count=10)) == 5
+
+
+def test_a_graph_is_said_half_in_statements(graph):
+    made = verbalise_graph(graph, count=20, seed=2)
+    halves = graph_texts(graph, 10, seed=2), fact_texts(graph, 10, seed=2)
+    assert made.texts == [text for half in halves for text in half.texts]
+    check(graph, made)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from kgraft.embed.calibrate import probabilities
-from kgraft.embed.embedding import Embedding
 from kgraft.embed.evaluate import Ranking, rank_queries
 from kgraft.embed.queries import Queries
-from kgraft.embed.settings import Settings
+from kgraft.embed.settings import EmbedSettings
+from kgraft.embed.tables import EmbeddingTables
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph import Entity, Graph, Relation
 from kgraft.graph.entity import EntityLike
@@ -34,8 +35,14 @@ class Prediction:
     probability: float | None
     known: bool
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the prediction as JSON has it."""
+        entity = {"id": self.entity.id, "label": self.entity.label}
+        answer = {"score": self.score, "probability": self.probability, "known": self.known}
+        return entity | answer
 
-class Embedded:
+
+class LinkPredictor:
     """A graph together with vectors that were trained on it, or on an earlier version of it.
 
     Entities that are new since then have vectors made from their neighbours by the model's own
@@ -45,21 +52,23 @@ class Embedded:
     def __init__(self, graph: Graph, stored: StoredVectors) -> None:
         self.graph, self.stored = graph, stored
         self.settings = _settings(stored)
-        self.trained = Embedding(self.settings, stored.entities, _relations(stored))
+        self.trained = EmbeddingTables(self.settings, stored.entities, _relations(stored))
         self.vectors = TableVectors(stored, graph, unseen=FromNeighbours(self._guess))
 
     @classmethod
-    def open(cls, folder: str | Path, graph: Graph) -> Embedded:
+    def from_pretrained(cls, folder: str | Path, graph: Graph) -> LinkPredictor:
         """Open the vectors of a folder for a graph."""
         return cls(graph, read_vectors(folder))
 
     def _guess(self, neighbours: Tensor, relations: Tensor, direction: Tensor) -> Tensor:
         """Return what edges predict: the query that asks from the neighbour for the entity."""
         back = self.trained.relation_count * (direction < 0)
-        return self.trained.model.compose(neighbours, self.trained.turned(relations + back))
+        return self.trained.model.compose(
+            neighbours, self.trained.relation_vectors(relations + back)
+        )
 
     @cached_property
-    def embedding(self) -> Embedding:
+    def embedding(self) -> EmbeddingTables:
         """The vectors in the graph's own order; relations the model lacks have zeros."""
         rows = torch.from_numpy(self.vectors.trained.relations)  # (R,), −1 where unknown
         count = self.trained.relation_count
@@ -68,7 +77,7 @@ class Embedded:
         known = (rows >= 0)[:, None]
         ordered = [block[rows.clamp_min(0)] * known for block in blocks]
         entities = self.stored.entities if self.vectors.trained.in_order else self.vectors.all()
-        return Embedding(self.settings, entities, torch.cat(ordered))
+        return EmbeddingTables(self.settings, entities, torch.cat(ordered))
 
     @cached_property
     def _blank(self) -> np.ndarray:
@@ -133,29 +142,29 @@ class Embedded:
                 f"nothing is known of {self.graph.entity(entity).id!r}: it is new since the "
                 "training and has no facts; add some, or train anew"
             )
-        asked = (np.array([entity]), np.array([relation]))
-        scores = self.embedding.score_tails(*map(torch.from_numpy, asked))[0]  # (N,)
-        answers = self.known.known(*asked)[1]
+        batch = (np.array([entity]), np.array([relation]))
+        scores = self.embedding.score_tails(*map(torch.from_numpy, batch))[0]  # (N,)
+        answers = self.known.known(*batch)[1]
         no_rivals = np.union1d(answers, self._blank)
-        share = probabilities(self.stored.facts.get("calibration"), scores, no_rivals)
+        probability = probabilities(self.stored.facts.get("calibration"), scores, no_rivals)
         known = set(answers.tolist())
         left_out = set(self._blank.tolist()) | (known if new else set())
         ranked = scores.topk(min(limit + len(left_out), len(scores))).indices.tolist()
-        best = [number for number in ranked if number not in left_out][:limit]
+        best = [index for index in ranked if index not in left_out][:limit]
         return [
             Prediction(
-                found,
-                float(scores[number]),
-                None if share is None else float(share[number]),
-                number in known,
+                entity,
+                float(scores[index]),
+                None if probability is None else float(probability[index]),
+                index in known,
             )
-            for number, found in zip(best, self.graph.entities_at(best), strict=True)
+            for index, entity in zip(best, self.graph.entities_at(best), strict=True)
         ]
 
 
-def _settings(stored: StoredVectors) -> Settings:
+def _settings(stored: StoredVectors) -> EmbedSettings:
     try:
-        return Settings.from_dict(stored.facts["settings"])
+        return EmbedSettings.from_dict(stored.facts["settings"])
     except KeyError as error:
         raise BadInput("these vectors hold no model", remedy=_TRAINED) from error
 

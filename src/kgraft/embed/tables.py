@@ -10,24 +10,24 @@ from torch.nn.functional import embedding as rows_of  # its gradient is the same
 
 from kgraft.embed.model import Model
 from kgraft.embed.models import MODELS
-from kgraft.embed.settings import Settings
+from kgraft.embed.settings import EmbedSettings
 from kgraft.embed.similarity import SIMILARITIES, Similarity
 
 
 @dataclass
-class Embedding:
+class EmbeddingTables:
     """The vectors of entities and relations under one model.
 
-    A query asks with an entity and a *turned relation*: r in 0…R−1 asks for tails of r, R + r for
-    heads. Reciprocal relations have a vector of their own for asking back; others are inverted.
+    A query has an entity and a relation or its inverse: r in 0…R−1 asks for tails of r, R + r for
+    heads. Reciprocal relations have a vector for each inverse, too; others are inverted.
     """
 
-    settings: Settings
+    settings: EmbedSettings
     entities: Tensor  # (N, D)
     relations: Tensor  # (R, W), or (2R, W) with reciprocal relations
 
     @classmethod
-    def draw(cls, settings: Settings, entities: int, relations: int) -> Embedding:
+    def draw(cls, settings: EmbedSettings, entities: int, relations: int) -> EmbeddingTables:
         """Draw the vectors that training starts from."""
         model = MODELS[settings.model]
         generator = torch.Generator().manual_seed(settings.seed)
@@ -54,8 +54,8 @@ class Embedding:
         """How many relations the graph has."""
         return len(self.relations) // (2 if self.settings.reciprocal else 1)
 
-    def turned(self, relations: Tensor) -> Tensor:
-        """Return the vectors of turned relations."""
+    def relation_vectors(self, relations: Tensor) -> Tensor:
+        """Return the vectors of relations or inverses."""
         if self.settings.reciprocal:
             return rows_of(relations, self.relations)
         count = len(self.relations)
@@ -64,8 +64,10 @@ class Embedding:
         return torch.where(back, self.model.invert(vectors), vectors)
 
     def queries(self, entities: Tensor, relations: Tensor) -> Tensor:
-        """Return the queries of entities and turned relations, by their numbers."""
-        return self.model.compose(rows_of(entities, self.entities), self.turned(relations))
+        """Return the queries of entities and relations or inverses, by index."""
+        return self.model.compose(
+            rows_of(entities, self.entities), self.relation_vectors(relations)
+        )
 
     def score_triples(self, heads: Tensor, relations: Tensor, tails: Tensor) -> Tensor:
         """Return the scores of triples, (B,)."""

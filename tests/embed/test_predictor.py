@@ -4,9 +4,9 @@ import pytest
 import torch
 from tests.embed.tiny import build, desk_triples, quick
 
-from kgraft.embed.embedded import Embedded
-from kgraft.embed.embedding import Embedding
 from kgraft.embed.models import MODELS
+from kgraft.embed.predictor import LinkPredictor
+from kgraft.embed.tables import EmbeddingTables
 from kgraft.embed.train import train_embedding
 from kgraft.errors import BadInput, NotFound
 from kgraft.storage import new_folder
@@ -29,8 +29,8 @@ def test_tails_that_the_graph_lacks(desks, embedded):
 def test_predictions_are_sorted_scores_with_what_is_known(desks, embedded):
     head, relation = desks.entity("person3"), desks.relation("member of")
     found = embedded.tails(head, relation, limit=44)
-    asked = torch.tensor([head.index]), torch.tensor([relation.index])
-    scores = embedded.embedding.score_tails(*asked)[0]
+    batch = torch.tensor([head.index]), torch.tensor([relation.index])
+    scores = embedded.embedding.score_tails(*batch)[0]
     assert [p.score for p in found] == sorted(scores.tolist(), reverse=True)
     assert [p.score for p in found] == [float(scores[p.entity.index]) for p in found]
     assert [p.entity.id for p in found if p.known] == ["team3"]
@@ -40,8 +40,8 @@ def test_heads_ask_back(desks, embedded):
     found = embedded.heads(desks.relation("member of"), desks.entity("team1"), limit=5)
     assert sorted(ids(found)) == sorted(f"person{n}" for n in (1, 5, 9, 13, 17))
     assert all(prediction.known for prediction in found)
-    asked = torch.tensor([desks.relation("member of").index]), torch.tensor([found[0].entity.index])
-    scores = embedded.embedding.score_heads(asked[0], torch.tensor([desks.entity("team1").index]))
+    batch = torch.tensor([desks.relation("member of").index]), torch.tensor([found[0].entity.index])
+    scores = embedded.embedding.score_heads(batch[0], torch.tensor([desks.entity("team1").index]))
     assert found[0].score == float(scores[0].max())
 
 
@@ -80,7 +80,7 @@ def test_a_split_without_triples_is_refused(tmp_path, trained):
     triples = [(h, r, t) for h, r, t, _ in desk_triples()]
     graph = build(tmp_path / "graph", triples)
     with pytest.raises(BadInput, match="the split 'test' has no triples; there is nothing to rank"):
-        Embedded.open(trained, graph).rank("test")
+        LinkPredictor.from_pretrained(trained, graph).rank("test")
 
 
 def test_the_same_graph_takes_the_vectors_as_they_are(embedded):
@@ -98,7 +98,7 @@ def test_another_order_of_the_same_graph_gives_the_same_scores(desks, tmp_path, 
     found = [
         {
             p.entity.id: p.score
-            for p in Embedded.open(tmp_path / "vectors", graph).heads(
+            for p in LinkPredictor.from_pretrained(tmp_path / "vectors", graph).heads(
                 graph.relation("sits at"), graph.entity("desk3"), limit=44
             )
         }
@@ -111,7 +111,7 @@ def test_another_order_of_the_same_graph_gives_the_same_scores(desks, tmp_path, 
 def test_vectors_of_another_graph_are_refused(tmp_path, trained):
     other = build(tmp_path / "towns", [("paris", "in", "france"), ("berlin", "in", "germany")])
     with pytest.raises(BadInput) as refused:
-        Embedded.open(trained, other)
+        LinkPredictor.from_pretrained(trained, other)
     assert str(refused.value).startswith("these vectors were trained on graph (version ")
     assert "not on towns: only 0 of 44 entities are known; train anew: " in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -132,7 +132,7 @@ def later(desks, tmp_path_factory):
 
 
 def test_a_relation_that_was_not_trained_is_refused(later, trained):
-    embedded = Embedded.open(trained, later)
+    embedded = LinkPredictor.from_pretrained(trained, later)
     likes, person = later.relation("likes"), later.entity("person3")
     for ask in (lambda: embedded.tails(person, likes), lambda: embedded.heads(likes, person)):
         with pytest.raises(NotFound) as refused:
@@ -146,11 +146,11 @@ def test_a_relation_that_was_not_trained_is_refused(later, trained):
     assert embedded.rank("test").figures()["mrr"] > 0.7
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", MODELS.names())
 def test_an_entity_added_later_gets_sensible_predictions(desks, later, tmp_path, model):
     settings = quick(model, epochs=20)
     list(train_embedding(desks, settings, tmp_path / "vectors"))
-    embedded = Embedded.open(tmp_path / "vectors", later)
+    embedded = LinkPredictor.from_pretrained(tmp_path / "vectors", later)
     newcomer = later.entity("newcomer")
     assert embedded.vectors.origin([newcomer.index]).tolist() == ["neighbours"]
     assert "desk3" in ids(embedded.tails(newcomer, later.relation("works at"), limit=3))
@@ -164,7 +164,7 @@ def test_an_entity_added_later_gets_sensible_predictions(desks, later, tmp_path,
 
 def test_a_guess_is_what_the_model_says_of_the_neighbour(desks, later, trained):
     """The vector of one edge is the query from the other end, at the usual length."""
-    embedded = Embedded.open(trained, desks)
+    embedded = LinkPredictor.from_pretrained(trained, desks)
     count = embedded.trained.relation_count
     neighbour, relation = torch.tensor([4, 4]), torch.tensor([1, 1])
     vectors = embedded.trained.entities[neighbour]
@@ -175,7 +175,7 @@ def test_a_guess_is_what_the_model_says_of_the_neighbour(desks, later, trained):
 
 @pytest.mark.parametrize("new", [True, False])
 def test_an_entity_of_which_nothing_is_known_is_never_an_answer(later, trained, new):
-    embedded = Embedded.open(trained, later)
+    embedded = LinkPredictor.from_pretrained(trained, later)
     lost = later.entity("lost").index
     assert embedded.vectors.origin([lost]).tolist() == ["none"]
     assert not embedded.embedding.entities[lost].any()
@@ -206,16 +206,16 @@ def test_vectors_without_a_model_or_relations_are_refused(desks, tmp_path):
     relations = torch.zeros(desks.manifest.relations, 4)
     bare = write(tmp_path / "bare", desks, {}, relations)
     with pytest.raises(BadInput, match=r"hold no model; give a folder that 'kgraft embed train'"):
-        Embedded.open(bare, desks)
-    facts = {"settings": quick(dimension=4).as_dict()}
+        LinkPredictor.from_pretrained(bare, desks)
+    facts = {"settings": quick(dimension=4).to_dict()}
     alone = write(tmp_path / "alone", desks, facts, None)
     with pytest.raises(BadInput, match="hold no relations; give a folder"):
-        Embedded.open(alone, desks)
+        LinkPredictor.from_pretrained(alone, desks)
 
 
 def test_an_embedding_is_in_the_order_of_the_graph(later, trained):
-    embedded = Embedded.open(trained, later)
-    assert isinstance(embedded.embedding, Embedding)
+    embedded = LinkPredictor.from_pretrained(trained, later)
+    assert isinstance(embedded.embedding, EmbeddingTables)
     assert len(embedded.embedding.entities) == later.manifest.entities
     assert embedded.embedding.relation_count == later.manifest.relations
     unknown = later.relation("likes").index

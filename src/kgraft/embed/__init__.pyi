@@ -1,0 +1,30 @@
+from .evaluate import Ranking, rank_queries, relation_categories
+from .export import export_vectors
+from .model import Model
+from .models import MODELS
+from .plot import choose_entities, plot_vectors
+from .predictor import LinkPredictor, Prediction
+from .presets import PRESETS, preset_settings
+from .queries import Queries
+from .settings import EmbedSettings
+from .tables import EmbeddingTables
+from .train import train_embedding
+
+__all__ = [
+    "MODELS",
+    "PRESETS",
+    "EmbedSettings",
+    "EmbeddingTables",
+    "LinkPredictor",
+    "Model",
+    "Prediction",
+    "Queries",
+    "Ranking",
+    "choose_entities",
+    "export_vectors",
+    "plot_vectors",
+    "preset_settings",
+    "rank_queries",
+    "relation_categories",
+    "train_embedding",
+]
