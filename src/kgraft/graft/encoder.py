@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,35 +10,17 @@ import numpy as np
 import torch
 
 from kgraft.errors import BadInput
-from kgraft.graft.attach import Grafts, attach, grafts_of
-from kgraft.graft.kinds import KINDS, Kind
-from kgraft.graft.knowledge import Knowledge
-from kgraft.graft.noticed import Noticed
-from kgraft.graft.recipe import from_recipe
-from kgraft.graft.saving import GraftConfig, load_weights, read_config, save_grafts
+from kgraft.graft.graft_folder import GraftFolder
+from kgraft.graft.grafting import Grafts, attach, grafts_of
+from kgraft.graft.interfaces import Knowledge
+from kgraft.graft.kinds import GRAFTS
+from kgraft.graft.opening import reopen_knowledge
+from kgraft.graft.settings import GraftConfig
+from kgraft.graft.windows import LocatedMentions, MentionWindows
 from kgraft.text.encoder import Encoder
 from kgraft.text.mention_batch import MentionBatch
 from kgraft.text.windows import Windows
-from kgraft.training.folder import differences
-
-
-@dataclass(frozen=True)
-class NoticedWindows(Windows):
-    """Windows that know the mentions in them, for each layer with a graft."""
-
-    noticed: Mapping[int, Noticed]
-    follows: np.ndarray | None = None  # (W,) what is known of the second half, see `next_sentence`
-    hidden: np.ndarray | None = None  # (W,) the token for which the mask token stands already
-
-    @classmethod
-    def of(cls, windows: Windows, noticed: Mapping[int, Noticed]) -> Self:
-        """Let windows know their mentions."""
-        held = {f.name: getattr(windows, f.name) for f in fields(Windows)}
-        return cls(**held, noticed=noticed)
-
-    def mentions(self, numbers: np.ndarray) -> dict[int, MentionBatch]:
-        """Return the mentions of some windows, by layer."""
-        return {layer: noticed.batch(numbers) for layer, noticed in self.noticed.items()}
+from kgraft.training import differences
 
 
 class GraftedEncoder(Encoder):
@@ -53,7 +34,7 @@ class GraftedEncoder(Encoder):
         encoder: Encoder,
         knowledge: Mapping[int, Knowledge] | None = None,
         *,
-        kind: Kind = "attention",
+        kind: str = "attention",
         settings: Mapping[int, Any] | None = None,
         seed: int = 0,
     ) -> None:
@@ -69,27 +50,28 @@ class GraftedEncoder(Encoder):
         return grafts_of(self.model)
 
     def plain_windows(self, texts: Sequence[str]) -> Windows:
-        """Cut texts into windows that know nothing of their mentions."""
+        """Cut texts into windows without their mentions."""
         return super()._cut(texts, self.max_length // 4, offsets=True)
 
     def _cut(self, texts: Sequence[str], overlap: int | None, *, offsets: bool) -> Windows:  # noqa: ARG002
         windows = super()._cut(texts, overlap, offsets=True)
-        known = self.grafts.knowledge.items()
-        return NoticedWindows.of(
-            windows, {layer: Noticed.of(windows, what.find(texts)) for layer, what in known}
-        )
+        located = {
+            layer: LocatedMentions.of(knowledge.find(texts), windows)
+            for layer, knowledge in self.grafts.knowledge.items()
+        }
+        return MentionWindows.of(windows, located)
 
-    def read(self, ids: torch.Tensor, mask: torch.Tensor, **beside: Any) -> torch.Tensor:  # noqa: ANN401
+    def read(self, ids: torch.Tensor, mask: torch.Tensor, **extra_inputs: Any) -> torch.Tensor:  # noqa: ANN401
         """Return a vector for each token of padded windows; `knowledge` are mentions by layer."""
-        given: Mapping[int, MentionBatch] | None = beside.get("knowledge")
-        if given is not None:
-            held = {layer: found.to(self.device) for layer, found in given.items()}
-            beside = beside | {"knowledge": held}
-        return super().read(ids, mask, **beside)
+        mentions: Mapping[int, MentionBatch] | None = extra_inputs.get("knowledge")
+        if mentions is not None:
+            moved = {layer: batch.to(self.device) for layer, batch in mentions.items()}
+            extra_inputs = extra_inputs | {"knowledge": moved}
+        return super().read(ids, mask, **extra_inputs)
 
     def beside(self, windows: Windows, numbers: np.ndarray) -> dict[str, Any]:
         """Return the mentions of some windows, by layer."""
-        if not isinstance(windows, NoticedWindows):
+        if not isinstance(windows, MentionWindows):
             return {}
         return {"knowledge": windows.mentions(numbers)}
 
@@ -97,7 +79,7 @@ class GraftedEncoder(Encoder):
         self, folder: str | Path, *, facts: Mapping[str, Any] | None = None
     ) -> None:
         """Write the grafts, and what changed in the host, to a folder."""
-        save_grafts(self.model, Path(folder), self.name, facts)
+        GraftFolder.of(self.model, self.name).save_pretrained(folder, facts=facts)
 
     @classmethod
     def from_pretrained(
@@ -109,35 +91,33 @@ class GraftedEncoder(Encoder):
     ) -> Self:
         """Load a grafted encoder, with the knowledge it was saved with.
 
-        What `open_knowledge` made is made again where it is not given.
+        What `open_knowledge` opened is opened again where it is not given.
         """
-        config = read_config(Path(folder))
+        saved = GraftFolder.from_pretrained(folder)
+        specs = {int(layer): spec for layer, spec in saved.config.grafts.items()}
         if knowledge is None:
-            held = config.grafts.items()
-            knowledge = {int(layer): from_recipe(told["knowledge"]) for layer, told in held}
-        encoder = Encoder.load(config.host, device=device)
-        _check_knowledge(config, knowledge, str(folder))
-        for layer, told in config.grafts.items():
-            settings = KINDS[told["kind"]].settings_class(**told["settings"])
-            only = {int(layer): settings}
-            attach(
-                encoder.model, {int(layer): knowledge[int(layer)]}, kind=told["kind"], settings=only
-            )
-        load_weights(encoder.model, Path(folder), config)
+            knowledge = {n: reopen_knowledge(spec["knowledge"]) for n, spec in specs.items()}
+        _check_knowledge(saved.config, knowledge, str(folder))
+        encoder = Encoder.load(saved.config.host, device=device)
+        for layer, spec in specs.items():
+            kind = spec["kind"]
+            settings = GRAFTS[kind].settings_class.from_dict(spec["settings"])
+            attach(encoder.model, {layer: knowledge[layer]}, kind=kind, settings={layer: settings})
+        saved.load_into(encoder.model, Path(folder))
         return cls(encoder)
 
 
 def _check_knowledge(config: GraftConfig, knowledge: Mapping[int, Knowledge], folder: str) -> None:
     """Refuse knowledge that is not what the graft was made with."""
-    for layer, told in config.grafts.items():
-        given = knowledge.get(int(layer))
-        if given is None:
+    for layer, spec in config.grafts.items():
+        source, identity = knowledge.get(int(layer)), spec["knowledge"]
+        if source is None:
             raise BadInput(
                 f"no knowledge for layer {layer}",
                 file=folder,
-                remedy=f"give that of {told['knowledge'].get('name')}",
+                remedy=f"give that of {identity.get('name')}",
             )
-        changes = differences(told["knowledge"], given.identity())
+        changes = differences(identity, source.identity())
         if changes:
             raise BadInput(
                 f"was made with other knowledge after layer {layer}: {', '.join(changes)}",

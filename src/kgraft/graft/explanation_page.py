@@ -1,10 +1,10 @@
-"""An explanation as a page: the text with the words knowledge moved, and what was looked up."""
+"""An explanation as a web page: the text with the changed words, and what was looked up."""
 
 from __future__ import annotations
 
 from html import escape
 
-from kgraft.graft.explain import Considered, Explained, Explanation, Word
+from kgraft.graft.explanation import CandidateWeight, ExplainedMention, Explanation, WordChange
 
 STYLE = """
 body { font: 16px/1.6 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem;
@@ -24,8 +24,8 @@ tr.first td { border-top: 1px solid #e4e9ee }
 GREEN = "47, 125, 91"
 
 
-def picture(explanation: Explanation) -> str:
-    """Return a page that needs nothing else."""
+def render_html(explanation: Explanation) -> str:
+    """Return a page that needs no other file."""
     mentions = "".join(_mention(mention) for mention in explanation.mentions)
     if not mentions:
         mentions = '<tr><td colspan="5" class="quiet">nothing of the graph is mentioned</td></tr>'
@@ -42,18 +42,18 @@ def picture(explanation: Explanation) -> str:
 """
 
 
-def _range(words: list[Word]) -> str:
-    far = [word.moved for word in words] or [0.0]
-    return f"{min(far):.1%} to {max(far):.1%}"
+def _range(words: list[WordChange]) -> str:
+    changes = [word.change for word in words] or [0.0]
+    return f"{min(changes):.1%} to {max(changes):.1%}"
 
 
 def _text(explanation: Explanation) -> str:
-    most = max((word.moved for word in explanation.words), default=0.0) or 1.0
+    most = max((word.change for word in explanation.words), default=0.0) or 1.0
     parts, last = [], 0
     for word in explanation.words:
         parts.append(escape(explanation.text[last : word.start]))
-        shade = f"background: rgba({GREEN}, {0.75 * word.moved / most:.2f})"
-        title = f"moved by {word.moved:.1%}"
+        shade = f"background: rgba({GREEN}, {0.75 * word.change / most:.2f})"
+        title = f"moved by {word.change:.1%}"
         parts.append(
             f'<span class="word" style="{shade}" title="{title}">{escape(word.text)}</span>'
         )
@@ -61,7 +61,7 @@ def _text(explanation: Explanation) -> str:
     return "".join([*parts, escape(explanation.text[last:])])
 
 
-def _mention(mention: Explained) -> str:
+def _mention(mention: ExplainedMention) -> str:
     name = f"{escape(mention.text)} <span class='quiet'>{escape(mention.knowledge)}</span>"
     rows = [_candidate(candidate) for candidate in mention.candidates]
     if not any(candidate.weight for candidate in mention.candidates):
@@ -70,8 +70,8 @@ def _mention(mention: Explained) -> str:
     return first + "".join(f"<tr>{row}</tr>" for row in rows[1:])
 
 
-def _candidate(candidate: Considered) -> str:
-    said = f"{escape(candidate.label)} <span class='quiet'>{escape(candidate.description)}</span>"
+def _candidate(candidate: CandidateWeight) -> str:
+    name = f"{escape(candidate.label)} <span class='quiet'>{escape(candidate.description)}</span>"
     bar = f'<span class="bar" style="width: {6 * candidate.weight:.2f}rem"></span>'
     figures = (f'<td class="figure">{x:.2f}</td>' for x in (candidate.prior, candidate.score))
-    return f"<td>{said}</td>{''.join(figures)}<td class=bars>{bar} {candidate.weight:.2f}</td>"
+    return f"<td>{name}</td>{''.join(figures)}<td class=bars>{bar} {candidate.weight:.2f}</td>"

@@ -1,10 +1,10 @@
-"""What the linker inside a graft learns from: mentions whose right candidate is known.
+"""Losses of the linker inside a graft, over mentions whose right candidate is known.
 
     likelihood   -Σ_m log softmax_k(ψ_m)[gold]
     margin       Σ_m max(0, γ - ψ_gold) + Σ_{k ≠ gold} max(0, γ + ψ_mk)
 
 Both are divided by the number of such mentions. Where no candidate is right (NIL), the margin
-pushes all of them down, and the likelihood says nothing.
+pushes all of them down, and the likelihood is left out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MARGIN = 0.2  # γ
 
 
 def likelihood_loss(scores: Tensor, gold: Tensor) -> Tensor:
-    """Return the loss of scores ψ (…, K), -inf where padded, with the place of the gold one (…)."""
+    """Return the loss of scores ψ (…, K), -inf where padded, with the rank of the gold one (…)."""
     known = gold >= 0
     if not known.any():
         return scores.new_zeros(())
@@ -27,7 +27,7 @@ def likelihood_loss(scores: Tensor, gold: Tensor) -> Tensor:
 
 
 def margin_loss(scores: Tensor, gold: Tensor, margin: float = MARGIN) -> Tensor:
-    """Return the loss of scores ψ (…, K), -inf where padded, with the place of the gold one (…)."""
+    """Return the loss of scores ψ (…, K), -inf where padded, with the rank of the gold one (…)."""
     known = (gold >= 0) | (gold == NIL)
     if not known.any():
         return scores.new_zeros(())

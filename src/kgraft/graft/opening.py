@@ -1,78 +1,58 @@
-"""Recipes: how the knowledge of a graft is made again when the graft is loaded."""
+"""Opening knowledge: of a graph's folder, or again as a saved graft was made with."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kgraft.errors import BadInput
-from kgraft.graft.expecting import ExpectingKnowledge
-from kgraft.graft.knowledge import GraphKnowledge
-from kgraft.graft.wordnet import SENSES, PartOfSpeech, WordNetKnowledge
+from kgraft.graft.knowledge import KNOWLEDGE
+from kgraft.graft.knowledge.graph import GraphKnowledge
+from kgraft.graft.settings import KnowledgeConfig
 from kgraft.graph import Graph
 from kgraft.progress import Progress
-from kgraft.vectors import (
-    AncestorVectors,
-    CombinedVectors,
-    EntityVectors,
-    NeighbourVectors,
-    TableVectors,
-    TextVectors,
-    WordVectors,
-)
 
 
 def open_knowledge(
     graph: str | Path,
-    tables: Sequence[str | Path] = (),
+    vectors: Sequence[str | Path] = (),
     *,
-    hidden: str | None = None,
-    upwards: Sequence[str] = (),
+    kind: str | None = None,
+    mask_token: str | None = None,
+    hypernym_relations: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> GraphKnowledge:
-    """Return the knowledge of a graph: its texts, names, what is around, and trained tables.
+    """Open the knowledge of a graph: its texts, names and neighbours, and trained vectors.
 
-    An entity's vector is that of its description, that of its name in the words of the default
-    encoder, and the mean name of its neighbours, side by side. A graph of word senses, as `kgraft
-    graph import` makes it of WordNet, is looked up by lemmas; its vectors are those of glosses, the
-    mean of the glosses around, and the part of speech. With the sign of a `hidden` word, such as
-    [MASK], what the graph says of a text's entities is expected where the sign stands. `upwards`
-    are relations that lead to what an entity is a kind of: all its ancestors are then known too.
+    `kind` is one of `kgraft.graft.KNOWLEDGE`; without one the graph decides: a graph of word
+    senses, as `kgraft graph import` makes it of WordNet, is looked up by lemmas ("wordnet").
+    "fact-recall" predicts the words behind a `mask_token` by the graph's facts. Along
+    `hypernym_relations`, which lead to what an entity is a kind of, all its ancestors are known
+    too.
     """
     opened = Graph.open(graph)
-    above = [AncestorVectors(opened, upwards)] if upwards else []
-    text = TextVectors(opened)
-    text.fill(progress=progress)
-    senses = set(opened.entities.column_names) >= SENSES
-    parts: list[EntityVectors] = [text]
-    if senses:
-        parts += [NeighbourVectors(text), PartOfSpeech(opened)]
-    else:
-        words = WordVectors(opened, text.encoder)
-        parts += [words, NeighbourVectors(words)]
-    parts += [*above, *(TableVectors.open(path, opened) for path in tables)]
-    vectors = CombinedVectors(parts)
-    knowledge: GraphKnowledge
-    if hidden is not None:
-        knowledge = ExpectingKnowledge(opened, vectors, hidden=hidden)
-    else:
-        knowledge = (WordNetKnowledge if senses else GraphKnowledge)(opened, vectors)
-    knowledge.recipe = {"graph": str(graph), "tables": [str(path) for path in tables]}
-    if upwards:
-        knowledge.recipe["upwards"] = list(upwards)
-    return knowledge
+    config = KnowledgeConfig(
+        graph=str(graph),
+        kind=kind or _kind_of(opened),
+        vectors=tuple(map(str, vectors)),
+        hypernym_relations=tuple(hypernym_relations),
+        mask_token=mask_token,
+    )
+    return KNOWLEDGE[config.kind].open(opened, config, progress)
 
 
-def from_recipe(told: dict[str, Any]) -> GraphKnowledge:
-    """Make the knowledge that a graft was saved with."""
-    recipe = told.get("recipe")
-    if not recipe:
-        name = told.get("name")
+def _kind_of(graph: Graph) -> str:
+    """Return the kind of knowledge that suits a graph."""
+    return next((name for name in KNOWLEDGE if KNOWLEDGE[name].suits(graph)), "graph")
+
+
+def reopen_knowledge(identity: Mapping[str, Any]) -> GraphKnowledge:
+    """Open the knowledge that a graft was saved with."""
+    if not identity.get("config"):
         raise BadInput(
-            f"how to make the knowledge of {name} is not told", remedy="pass it yourself"
+            f"it is not stored how the knowledge of {identity.get('name')} was made",
+            remedy="pass it yourself",
         )
-    return open_knowledge(
-        recipe["graph"], recipe["tables"], hidden=told.get("hidden"),
-        upwards=recipe.get("upwards", ()),
-    )  # fmt: skip
+    config = KnowledgeConfig.from_dict(identity["config"])
+    return KNOWLEDGE[config.kind].open(Graph.open(config.graph), config)

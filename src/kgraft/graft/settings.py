@@ -27,7 +27,9 @@ class AttentionSettings(Settings):
     dropout: float = setting(0.1, "Dropout.", FRACTION)
     log_prior: bool = setting(False, "Let the score read log p, and start as that.")
     own_size: int = setting(
-        0, "Size of a vector that is learned per entity, besides the one it comes with.", (0, WIDTH[1])
+        0,
+        "Size of a vector that is learned per entity, besides the one it comes with.",
+        (0, WIDTH[1]),
     )
 
     def check(self) -> None:

@@ -1,37 +1,54 @@
-"""A grafted encoder in training: batches of both kinds, one update, figures on validation texts."""
+"""A grafted encoder in training: first the linkers inside the grafts, then all with the host."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from kgraft.graft.attach import looking
-from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
+from kgraft.errors import BadInput
+from kgraft.graft.encoder import GraftedEncoder
+from kgraft.graft.graft_folder import GraftFolder, host_digest
+from kgraft.graft.grafting import freeze_bottom, knowledge_off, record_grafts
 from kgraft.graft.losses import likelihood_loss, margin_loss
-from kgraft.graft.next_sentence import NextHead
+from kgraft.graft.next_sentence import NextSentenceHead
 from kgraft.graft.settings import GraftSettings
+from kgraft.graft.windows import MentionWindows
+from kgraft.progress import Progress
+from kgraft.storage import Kind
+from kgraft.tensors import load_tensors, write_tensors
 from kgraft.text import length_batches
+from kgraft.text.adapters import adapt
 from kgraft.text.layers import layers_of
-from kgraft.text.masked import Masked, MaskedHead, TokenMask
+from kgraft.text.masked import HEAD, Masked, MaskedHead, TokenMask
+from kgraft.text.masked_training import MOST_LOSS, MaskedTask
 from kgraft.text.mention_batch import MentionBatch
-from kgraft.training import stream, torch_stream
-from kgraft.training.adam import warmed_up
-from kgraft.training.learner import Learner
-from kgraft.training.seeds import seeded
+from kgraft.text.settings import MaskedSettings
+from kgraft.training import (
+    AdamWTask,
+    Purpose,
+    Schedule,
+    TrainingSettings,
+    fit,
+    seeded,
+    stream,
+    torch_stream,
+)
 
-LINKER = ("down.", "pool.", "own.", "entity.", "spans.", "score.")  # the parts of a graft that link
-RATES = {name: f"{name}_rate" for name in ("linker", "graft", "host", "above", "head")}
+PARTS = ("linker", "graft", "host", "above", "head")  # that have a learning rate each
 LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "likelihood": likelihood_loss,
     "margin": margin_loss,
 }
 OFTEN = 0.5  # how often words of mentions are masked that stay known
-_BATCH, _STEP, _VALID = 0, 1, 2  # what a stream of random numbers is for
 
 
 class Batch(NamedTuple):
@@ -41,215 +58,292 @@ class Batch(NamedTuple):
     masked: bool
 
 
-class GraftTrainee(Learner):
-    """A grafted encoder and its head in training; see `kgraft.training.Trainee`.
+class _Phase(NamedTuple):
+    """Steps in which the same parameters learn."""
 
-    With `knowing` false the same is trained without knowledge, to compare with: as many epochs, all
-    of them on masked words.
+    first: int
+    last: int  # exclusive
+    only_linker: bool
+
+
+@dataclass
+class _Totals:
+    """What is counted in a validation."""
+
+    right: int = 0
+    links: int = 0
+    loss: float = 0.0
+    words: int = 0
+
+
+class GraftTask(AdamWTask[Batch]):
+    """A grafted encoder in training, with a head for masked words.
+
+    Where no head is given, one is trained first, on the same texts. Without `use_knowledge` the
+    same is trained without knowledge, to compare with: as many epochs, all on masked words.
     """
+
+    kind: ClassVar[Kind] = GraftFolder.kind
+    remedy: ClassVar[str] = "lower the learning rates"
 
     def __init__(
         self,
         encoder: GraftedEncoder,
-        head: MaskedHead,
-        texts: NoticedWindows,
-        valid: NoticedWindows | None,
+        texts: MentionWindows,
+        valid: MentionWindows | None,
         settings: GraftSettings,
         *,
-        knowing: bool = True,
+        head: MaskedHead | None = None,
+        identity: Mapping[str, Any] | None = None,
+        use_knowledge: bool = True,
     ) -> None:
-        self.encoder, self.head, self.texts, self.valid = encoder, head, texts, valid
-        self.settings, self.knowing = settings if knowing else settings.unknowing(), knowing
+        if not len(texts):
+            raise BadInput("there is no text to train on", remedy="give more texts")
+        self.encoder, self.texts, self.use_knowledge = encoder, texts, use_knowledge
+        self.valid = valid if valid is not None and len(valid) else None
+        self.settings = settings if use_knowledge else settings.without_knowledge()
+        self._identity, self._trains_head = dict(identity or {}), head is None
+        if settings.rank is not None:
+            adapt(encoder.model, settings.rank, seed=settings.seed)
+        if settings.frozen_layers:
+            freeze_bottom(encoder.model, settings.frozen_layers)
         self.mask = TokenMask(encoder)
-        self.next = _next_head(encoder.dimension, settings.seed)
-        parts: dict[str, nn.Module] = {"model": encoder.model, "head": head}
+        with seeded(settings.seed):
+            self.head = MaskedHead.of(encoder) if head is None else head
+        modules: dict[str, nn.Module] = {"model": encoder.model, "head": self.head}
         if texts.follows is not None:
-            parts["next"] = self.next
-        self.groups = self._groups(parts)
-        held = [(getattr(settings, RATES[name]), group) for name, group in self.groups.items()]
-        super().__init__(nn.ModuleDict(parts), held, weight_decay=settings.weight_decay)
-        self.bounds = self._bounds()
+            with seeded(settings.seed):
+                self.next_sentence = NextSentenceHead(encoder.dimension)
+            modules["next"] = self.next_sentence
+        self.groups = self._groups(modules)
+        rates = [(self._rate(name), group) for name, group in self.groups.items()]
+        super().__init__(nn.ModuleDict(modules), rates, weight_decay=settings.weight_decay)
+        self.phases = self._phases()
 
-    def _groups(self, parts: Mapping[str, nn.Module]) -> dict[str, list[nn.Parameter]]:
-        """Return what is trained, by the rate at which it learns."""
-        lowest = self.encoder.grafts.layers[0]
+    def _groups(self, modules: Mapping[str, nn.Module]) -> dict[str, list[nn.Parameter]]:
+        """Return what is trained, by the part whose learning rate it has."""
+        grafts = self.encoder.grafts
         layers = layers_of(self.encoder.model)
-        above = {id(p) for layer in layers[lowest:] for p in layer.parameters()}
-        groups: dict[str, list[nn.Parameter]] = {name: [] for name in RATES}
+        above = {id(p) for layer in layers[grafts.layers[0] :] for p in layer.parameters()}
+        groups: dict[str, list[nn.Parameter]] = {name: [] for name in PARTS}
         for name in ("head", "next"):
-            if name in parts:
-                groups["head"] += parts[name].parameters()
+            if name in modules:
+                groups["head"] += modules[name].parameters()
         for name, parameter in self.encoder.model.named_parameters():
             if name.startswith("grafts."):
-                part = name.split(".", 2)[2]
-                groups["linker" if part.startswith(LINKER) else "graft"].append(parameter)
+                _, layer, part = name.split(".", 2)
+                links = part.startswith(grafts.at(int(layer)).linker_parts)
+                groups["linker" if links else "graft"].append(parameter)
             elif parameter.requires_grad:
                 groups["above" if id(parameter) in above else "host"].append(parameter)
-        return {name: held for name, held in groups.items() if held}
+        return {name: group for name, group in groups.items() if group}
+
+    def _rate(self, part: str) -> float:
+        rate: float = getattr(self.settings, f"{part}_rate")
+        return rate
 
     # What the loop asks for
 
-    def batches(self, epoch: int) -> Sequence[Batch]:
-        """Return windows of like length together, each with a kind."""
-        draw = stream(self.settings.seed, _BATCH, epoch)
-        share = 0.0 if self._linking(epoch) else self.settings.masked
-        cut = length_batches(
-            self.texts.lengths, self.settings.batch_tokens, seed=int(draw.integers(1 << 31))
+    def identity(self) -> Mapping[str, Any]:
+        """Return what defines the run besides its settings."""
+        host = host_digest(self.encoder.grafts.host_digests)
+        return {**self._identity, "host": host, "use_knowledge": self.use_knowledge}
+
+    def schedule(self, settings: TrainingSettings) -> Schedule:
+        """Return when the run validates and ends."""
+        schedule = super().schedule(settings)
+        patience = None if self.valid is None else schedule.patience
+        return replace(schedule, epochs=self.settings.all_epochs, patience=patience)
+
+    def set_up(self, folder: Path, progress: Progress) -> None:
+        """Train the head on masked words, if it has to be; that resumes as the run does."""
+        if not (self._trains_head and self.settings.masks_words):
+            return
+        settings = MaskedSettings(seed=self.settings.seed)
+        task = MaskedTask(
+            self.encoder, self.head, self.texts, None, settings, identity=self.identity()
         )
-        return [Batch(windows, bool(draw.random() < share)) for windows in cut]
+        facts = json.dumps({**settings.to_dict(), **task.identity()}, sort_keys=True, default=str)
+        out = folder / f"head-{hashlib.sha256(facts.encode()).hexdigest()[:12]}"
+        if not out.exists():
+            with knowledge_off(self.encoder.model):
+                for _ in fit(task, out, settings, progress=progress):
+                    pass
+        load_tensors(self.head, out / HEAD)
 
-    def _linking(self, epoch: int) -> bool:
-        return epoch < self.settings.linker_epochs
+    def batches(self, epoch: int) -> Sequence[Batch]:
+        """Return windows of similar length together, each batch with a kind."""
+        draw = stream(self.settings.seed, Purpose.ORDER, epoch)
+        only_linker = epoch < self.settings.linker_epochs
+        fraction = 0.0 if only_linker else self.settings.masked_fraction
+        seed = int(draw.integers(1 << 31))
+        cut = length_batches(self.texts.lengths, self.settings.batch_tokens, seed=seed)
+        return [Batch(windows, bool(draw.random() < fraction)) for windows in cut]
 
-    def _bounds(self) -> list[int]:
-        """Return the steps at which the two phases begin, and at which the last ends."""
-        first, all_epochs = self.settings.linker_epochs, self.settings.all_epochs
-        counts = [len(self.batches(epoch)) for epoch in range(all_epochs)]
-        return [0, sum(counts[:first]), sum(counts)]
+    def _phases(self) -> tuple[_Phase, _Phase]:
+        """Return the steps in which the linker learns alone, and those after."""
+        counts = [len(self.batches(epoch)) for epoch in range(self.settings.all_epochs)]
+        turn = sum(counts[: self.settings.linker_epochs])
+        return _Phase(0, turn, True), _Phase(turn, sum(counts), False)
 
-    def step(self, batch: Batch, place: int) -> dict[str, float]:
-        """Move the parameters once; all that is random comes from the seed and the place."""
-        linking = place < self.bounds[1]
-        self._unfreeze(linking=linking)
+    def step(self, batch: Batch, step: int) -> dict[str, float]:
+        """Update the parameters once; all randomness comes from the seed and the step."""
+        phase = self.phases[0] if step < self.phases[0].last else self.phases[1]
+        self._enter(phase)
         self.module.train()
-        drawn = torch_stream(self.settings.seed, _STEP, place)
+        drawn = torch_stream(self.settings.seed, Purpose.STEP, step)
         with seeded(drawn.initial_seed()):
             losses = self._losses(batch, drawn)
-        loss = sum(losses.values(), torch.zeros(()))
-        self.optimiser.update(loss, self._rates(place, linking=linking))
-        return {"loss": loss.item(), **{name: part.item() for name, part in losses.items()}}
+        total = sum(losses.values(), torch.zeros(()))
+        figures = {name: loss.item() for name, loss in losses.items()}
+        return {**self.update(total, step - phase.first), **figures}
 
-    def _unfreeze(self, *, linking: bool) -> None:
-        """Let all learn, or only the linker."""
+    def _enter(self, phase: _Phase) -> None:
+        """Let those parameters learn that do in a phase, at the rates that they have in it."""
+        self.steps = phase.last - phase.first
         for name, group in self.groups.items():
             for parameter in group:
-                parameter.requires_grad_(name == "linker" or not linking)
+                parameter.requires_grad_(name == "linker" or not phase.only_linker)
+        later = {"linker": "graft"}  # the linker's own rate is for when it learns alone
+        self.rates = [
+            self._rate(name if phase.only_linker else later.get(name, name)) for name in self.groups
+        ]
 
-    def _rates(self, place: int, *, linking: bool) -> list[float]:
-        """Return how fast each group learns at a step."""
-        begin, end = self.bounds[:2] if linking else self.bounds[1:]
-        share = warmed_up(place - begin, end - begin)
-        named = ("graft" if name == "linker" and not linking else name for name in self.groups)
-        return [getattr(self.settings, RATES[name]) * share for name in named]
+    # Losses
 
     def _losses(self, batch: Batch, drawn: torch.Generator) -> dict[str, Tensor]:
         ids, mask, mentions = read_batch(self.texts, batch.windows)
         if not batch.masked:
             _, scores = self._read(ids, mask, mentions)
-            return self._links(scores, mentions)
-        told = bool(torch.rand((), generator=drawn) < self.settings.told)
-        shares = self._often(ids, mentions) if told else None
+            return self._link_losses(scores, mentions)
+        keep_gold = bool(torch.rand((), generator=drawn) < self.settings.gold_fraction)
+        shares = self._mask_shares(ids, mentions) if keep_gold else None
         masked = self._masked(self.texts, batch.windows, ids, drawn, shares)
-        shown = self._hidden(mentions, masked, drawn, told=told)
+        shown = self._shown(mentions, masked, drawn, keep_gold=keep_gold)
         hidden, scores = self._read(masked.ids, mask, shown)
         losses = {"words": self.head.loss(hidden, masked, self.encoder.words)}
         if self.texts.follows is not None:
             follows = torch.from_numpy(self.texts.follows[batch.windows])
-            losses["next"] = self.next.loss(hidden, follows)
-        if self.texts.hidden is not None:
-            losses |= self._links(scores, mentions)
+            losses["next"] = self.next_sentence.loss(hidden, follows)
+        if self.texts.masked_word is not None:
+            losses |= self._link_losses(scores, mentions)
         return losses
 
-    def _links(
+    def _link_losses(
         self, scores: dict[int, Tensor], mentions: dict[int, MentionBatch]
     ) -> dict[str, Tensor]:
-        """Return how far the linkers are from what is marked."""
+        """Return the loss of each linker."""
         return {
-            f"links.{layer}": self._linking_loss(layer)(scores[layer], mentions[layer].gold_rank)
+            f"links.{layer}": self._linker_loss(layer)(scores[layer], mentions[layer].gold_rank)
             for layer in scores
         }
 
+    def _linker_loss(self, layer: int) -> Callable[[Tensor, Tensor], Tensor]:
+        closed = self.encoder.grafts.knowledge[layer].closed
+        return LOSSES[self.settings.linker_loss or ("likelihood" if closed else "margin")]
+
     def _masked(
         self,
-        texts: NoticedWindows,
+        texts: MentionWindows,
         windows: np.ndarray,
         ids: Tensor,
         drawn: torch.Generator,
         shares: Tensor | None = None,
     ) -> Masked:
-        """Hide tokens of windows, or ask for those that are hidden already."""
-        if texts.hidden is None:
+        """Mask tokens of windows, or ask for those that the texts mask already."""
+        if texts.masked_word is None:
             return self.mask(ids, drawn, shares=shares)
         chosen = ids == self.mask.mask
-        return Masked(ids, chosen, torch.from_numpy(texts.hidden[windows])[chosen.nonzero()[:, 0]])
+        words = torch.from_numpy(texts.masked_word[windows])
+        return Masked(ids, chosen, words[chosen.nonzero()[:, 0]])
 
-    def _often(self, ids: Tensor, mentions: dict[int, MentionBatch]) -> Tensor:
+    def _mask_shares(self, ids: Tensor, mentions: dict[int, MentionBatch]) -> Tensor:
         """Return how often each token is masked, (B, L): those of known mentions often."""
         shares = torch.full(ids.shape, self.mask.share)
-        for found in mentions.values():
-            known = (found.covers(ids.shape[1]) & (found.gold_rank >= 0)[:, None]).any(-1)
-            shares = shares.masked_fill(known, OFTEN)
+        for batch in mentions.values():
+            has_gold = (batch.covers(ids.shape[1]) & (batch.gold_rank >= 0)[:, None]).any(-1)
+            shares = shares.masked_fill(has_gold, OFTEN)
         return shares
 
-    def _linking_loss(self, layer: int) -> Callable[[Tensor, Tensor], Tensor]:
-        closed = self.encoder.grafts.knowledge[layer].closed
-        return LOSSES[self.settings.loss or ("likelihood" if closed else "margin")]
-
-    def _hidden(
+    def _shown(
         self,
         mentions: dict[int, MentionBatch],
         masked: Masked,
         drawn: torch.Generator,
         *,
-        told: bool = False,
+        keep_gold: bool = False,
     ) -> dict[int, MentionBatch]:
-        """Hide the candidates that would give masked words away, or tell what marked ones mean.
+        """Mask the candidates that would give masked words away, but for gold ones to keep.
 
-        What stands hidden in the texts already gives nothing away.
+        Where the texts themselves mask words, no candidate gives them away.
         """
-        if self.texts.hidden is not None:
+        if self.texts.masked_word is not None:
             return mentions
-        known = self.encoder.grafts.knowledge
-        shown = {layer: found.gold_only() if told else found for layer, found in mentions.items()}
-        return {
-            layer: found.mask_randomly(masked.chosen, drawn, known[layer].count, keep_gold=told)
-            for layer, found in shown.items()
-        }
+        shown = {}
+        for layer, batch in mentions.items():
+            count = self.encoder.grafts.knowledge[layer].count
+            batch = batch.gold_only() if keep_gold else batch
+            shown[layer] = batch.mask_randomly(masked.chosen, drawn, count, keep_gold=keep_gold)
+        return shown
 
     def _read(
         self, ids: Tensor, mask: Tensor, mentions: dict[int, MentionBatch]
     ) -> tuple[Tensor, dict[int, Tensor]]:
         """Return what was read, (B, L, D), and the scores of candidates by layer."""
-        given = {"knowledge": mentions} if self.knowing else {}
-        with looking() as seen:
-            read = self.encoder.read(ids, mask, **given)
-        return read, {layer: looked.scores.to(ids.device) for layer, looked in seen.items()}
+        extra_inputs = {"knowledge": mentions} if self.use_knowledge else {}
+        with record_grafts() as record:
+            read = self.encoder.read(ids, mask, **extra_inputs)
+        return read, {layer: output.scores.to(ids.device) for layer, output in record.items()}
+
+    # Figures
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """Return how often the linker is right, and the perplexity of words if some are masked."""
+        """Return how often the linkers are right, and the perplexity if words are masked.
+
+        The score is that of the words, or else of the linkers.
+        """
         if self.valid is None:
             return {}
         self.module.eval()
-        right, links, loss, words = 0, 0, 0.0, 0
-        drawn = torch_stream(self.settings.seed, _VALID)
+        totals = _Totals()
+        drawn = torch_stream(self.settings.seed, Purpose.VALID)
         for windows in length_batches(self.valid.lengths, self.settings.batch_tokens):
-            ids, mask, mentions = read_batch(self.valid, windows)
-            _, scores = self._read(ids, mask, mentions)
-            for layer, found in scores.items():
-                gold = mentions[layer].gold_rank
-                known = gold >= 0
-                right += int(torch.eq(found[known].argmax(-1), gold[known]).sum())
-                links += int(known.sum())
-            if self.settings.masks:
+            batch = read_batch(self.valid, windows)
+            self._count_links(totals, *batch)
+            if self.settings.masks_words:
+                ids, mask, mentions = batch
                 masked = self._masked(self.valid, windows, ids, drawn)
-                hidden, _ = self._read(masked.ids, mask, self._hidden(mentions, masked, drawn))
+                hidden, _ = self._read(masked.ids, mask, self._shown(mentions, masked, drawn))
                 mean = self.head.loss(hidden, masked, self.encoder.words).item()
-                loss, words = loss + mean * len(masked.target), words + len(masked.target)
-        figures = {"accuracy": right / max(links, 1)}
-        if self.settings.masks:
-            perplexity = math.exp(min(loss / max(words, 1), 50.0))
-            figures |= {"perplexity": perplexity, "score": -perplexity}
-        return figures
+                totals.loss += mean * len(masked.target)
+                totals.words += len(masked.target)
+        accuracy = totals.right / max(totals.links, 1)
+        if not self.settings.masks_words:
+            return {"accuracy": accuracy, "score": accuracy}
+        perplexity = math.exp(min(totals.loss / max(totals.words, 1), MOST_LOSS))
+        return {"accuracy": accuracy, "perplexity": perplexity, "score": -perplexity}
 
+    def _count_links(
+        self, totals: _Totals, ids: Tensor, mask: Tensor, mentions: dict[int, MentionBatch]
+    ) -> None:
+        """Count the mentions with a gold candidate, and those whose best candidate it is."""
+        _, scores = self._read(ids, mask, mentions)
+        for layer, score in scores.items():
+            gold = mentions[layer].gold_rank
+            known = gold >= 0
+            totals.right += int(torch.eq(score[known].argmax(-1), gold[known]).sum())
+            totals.links += int(known.sum())
 
-def _next_head(size: int, seed: int) -> NextHead:
-    with seeded(seed):
-        return NextHead(size)
+    def save(self, folder: Path) -> None:
+        """Write the grafts with what changed in the host, and the head."""
+        write_tensors(folder / HEAD, self.head.state_dict())
+        facts = {**self.settings.to_dict(), **self.identity()}
+        self.encoder.save_pretrained(folder, facts=facts)
 
 
 def read_batch(
-    texts: NoticedWindows, windows: np.ndarray
+    texts: MentionWindows, windows: np.ndarray
 ) -> tuple[Tensor, Tensor, dict[int, MentionBatch]]:
     """Return token ids and mask (B, L), and the mentions by layer."""
     ids, mask = map(torch.from_numpy, texts.padded(windows))

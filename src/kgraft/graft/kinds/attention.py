@@ -43,7 +43,14 @@ class KnowledgeAttention(Graft):
     """
 
     settings_class: ClassVar[type[AttentionSettings]] = AttentionSettings
-    linker_parts: ClassVar[tuple[str, ...]] = ("down.", "pool.", "own.", "entity.", "spans.", "score.")
+    linker_parts: ClassVar[tuple[str, ...]] = (
+        "down.",
+        "pool.",
+        "own.",
+        "entity.",
+        "spans.",
+        "score.",
+    )
 
     def __init__(
         self, host_size: int, knowledge: Knowledge, settings: AttentionSettings | None = None

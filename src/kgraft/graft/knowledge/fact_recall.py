@@ -259,9 +259,7 @@ def _find_signs(texts: Sequence[str], sign: str) -> _HiddenWords:
 def _overlaps(mentions: Mentions, hidden: _HiddenWords, width: int) -> np.ndarray:
     """Return which mentions overlap a hidden word, (M,) bool."""
     # Texts end to end, so that one search serves all; no mention or sign crosses a text's end.
-    length = 1 + max(
-        int(mentions.end.max(initial=0)), int(hidden.start.max(initial=0)) + width
-    )
+    length = 1 + max(int(mentions.end.max(initial=0)), int(hidden.start.max(initial=0)) + width)
     sign = hidden.text * length + hidden.start
     first = np.searchsorted(sign + width, mentions.text * length + mentions.start, side="right")
     begins = np.append(sign, np.iinfo(np.int64).max)[first]  # of the first sign that ends behind it

@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from kgraft.graft import explain, picture
+from kgraft.graft import explain, render_html
 
 TEXT = "Paris lies in Texas & <b>France</b>."
 
@@ -17,21 +17,21 @@ def test_mentions_candidates_and_words(encoder):
     assert len(paris.candidates) == 2
     assert paris.candidates[0].weight >= paris.candidates[1].weight
     assert all(candidate.label == "Paris" for candidate in paris.candidates)
-    assert sum(mention.heard for mention in found.mentions) == pytest.approx(1, abs=1e-4)
+    assert sum(mention.attention_share for mention in found.mentions) == pytest.approx(1, abs=1e-4)
     assert [word.text for word in found.words][:4] == ["Paris", "lies", "in", "Texas"]
     assert all(TEXT[word.start : word.end] == word.text for word in found.words)
-    assert all(word.moved > 0 for word in found.words)
+    assert all(word.change > 0 for word in found.words)
 
 
 def test_a_text_without_mentions_is_not_moved(encoder):
     found = explain(encoder, "so it goes")
     assert found.mentions == []
-    assert all(word.moved == 0 for word in found.words)
-    assert "nothing of the graph is mentioned" in picture(found)
+    assert all(word.change == 0 for word in found.words)
+    assert "nothing of the graph is mentioned" in render_html(found)
 
 
 def test_a_page_that_is_whole_and_escapes_what_it_shows(encoder):
-    page = picture(explain(encoder, TEXT))
+    page = render_html(explain(encoder, TEXT))
     opened = []
 
     class Check(HTMLParser):

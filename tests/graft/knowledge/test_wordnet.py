@@ -6,7 +6,8 @@ from tests.graft.conftest import DrawnVectors
 from tests.graft.senses import knowledge_of, tiny_wordnet
 
 from kgraft.errors import BadInput
-from kgraft.graft import PartOfSpeech, WordNetKnowledge
+from kgraft.graft import WordNetKnowledge
+from kgraft.graft.part_of_speech import PartOfSpeech
 
 
 @pytest.fixture(scope="module")
@@ -16,11 +17,11 @@ def wordnet(tmp_path_factory):
 
 def senses(wordnet, text):
     """Return the ids of what each word of a text may mean."""
-    named = knowledge_of(wordnet).find([text])
+    mentions = knowledge_of(wordnet).find([text])
     ids = wordnet.entities["id"].to_pylist()
     return {
-        text[a:b]: [ids[e] for e in named.entity[named.candidates[n] : named.candidates[n + 1]]]
-        for n, (a, b) in enumerate(zip(named.start, named.end, strict=True))
+        text[a:b]: [ids[e] for e in mentions.entity[mentions.owner == row]]
+        for row, (a, b) in enumerate(zip(mentions.start, mentions.end, strict=True))
     }
 
 
@@ -48,8 +49,8 @@ def test_what_has_no_sense(wordnet, word):
 
 
 def test_priors_are_counts_and_one(wordnet):
-    named = knowledge_of(wordnet).find(["a dog"])
-    assert named.prior.tolist() == pytest.approx([43 / 46, 3 / 46])
+    mentions = knowledge_of(wordnet).find(["a dog"])
+    assert mentions.prior.tolist() == pytest.approx([43 / 46, 3 / 46])
 
 
 def test_the_senses_of_a_lemma_and_part_of_speech(wordnet):
@@ -71,5 +72,5 @@ def test_parts_of_speech_as_vectors(wordnet):
 
 
 def test_a_graph_without_parts_of_speech_is_refused(graph):
-    with pytest.raises(BadInput, match="tells no parts of speech; import a WordNet folder"):
+    with pytest.raises(BadInput, match="no parts of speech; import a WordNet folder"):
         WordNetKnowledge(graph, DrawnVectors(graph))

@@ -8,8 +8,7 @@ import torch
 from tests.graft.tiny import FAMILIES, RandomKnowledge, draw_mentions, host
 
 from kgraft.errors import BadInput
-from kgraft.graft import attach, detach, knowledge_off, looking
-from kgraft.graft.attention import AttentionSettings
+from kgraft.graft import AttentionSettings, attach, detach, knowledge_off, record_grafts
 
 SETTINGS = AttentionSettings(size=8, heads=2, inner=16, score=5)
 BOTH = {1: RandomKnowledge(), 2: RandomKnowledge(size=5)}
@@ -71,7 +70,7 @@ def test_texts_without_mentions_in_a_batch_stay_what_they_are():
 def test_several_knowledge_bases_at_several_layers():
     model = grafted("bert", BOTH)
     both = {layer: draw_mentions(layer) for layer in BOTH}
-    with looking() as seen:
+    with record_grafts() as seen:
         read(model, knowledge=both)
     assert set(seen) == {1, 2}
     one = read(model, knowledge={1: both[1]})
@@ -113,11 +112,11 @@ def test_what_cannot_be_is_refused_with_what_to_do():
     model = grafted("bert", BOTH)
     with pytest.raises(BadInput, match="has a graft already"):
         attach(model, {1: RandomKnowledge()})
-    with pytest.raises(BadInput, match="no layer in particular"):
+    with pytest.raises(BadInput, match=r"grafts after 1, 2; give \{layer"):
         model(**INPUTS, knowledge=draw_mentions(0))
-    with pytest.raises(BadInput, match="no graft stands after layer 3"):
+    with pytest.raises(BadInput, match="no graft after layer 3"):
         model(**INPUTS, knowledge={3: draw_mentions(0)})
-    with pytest.raises(BadInput, match="no graft is called magic; choose from attention"):
+    with pytest.raises(BadInput, match="'magic'.*attention"):
         attach(host("bert"), {1: RandomKnowledge()}, kind="magic")
     with pytest.raises(BadInput, match="nothing is grafted"), knowledge_off(host("bert")):
         pass

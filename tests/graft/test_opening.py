@@ -1,4 +1,4 @@
-"""The knowledge of a saved graft is made again from what the graft tells."""
+"""The knowledge of a saved graft is opened again as the graft stores it."""
 
 import numpy as np
 from tests.graft.senses import tiny_wordnet
@@ -11,6 +11,7 @@ def test_a_graft_makes_its_knowledge_again(graph, host_folder, tmp_path, monkeyp
     monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
     knowledge = open_knowledge(graph.folder)
     assert type(knowledge) is GraphKnowledge
+    assert knowledge.config.kind == "graph"
     host = Encoder.load(host_folder, device="cpu", max_length=64)
     encoder = GraftedEncoder(host, {2: knowledge})
     encoder.save_pretrained(tmp_path / "graft")
@@ -29,7 +30,7 @@ def test_a_graph_of_word_senses_is_known_by_lemmas(tmp_path, monkeypatch):
 
 def test_ancestors_are_known_again(tmp_path, host_folder, monkeypatch):
     monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
-    knowledge = open_knowledge(tiny_wordnet(tmp_path).folder, upwards=["hypernym"])
+    knowledge = open_knowledge(tiny_wordnet(tmp_path).folder, hypernym_relations=["hypernym"])
     assert knowledge.size == 384 * 2 + 5 + 128
     encoder = GraftedEncoder(Encoder.load(host_folder, device="cpu"), {2: knowledge})
     encoder.save_pretrained(tmp_path / "graft")

@@ -1,10 +1,10 @@
-"""A relation fits a text as well as the best of the ways in which it is said."""
+"""A relation fits a text as well as the best of its phrases."""
 
 import numpy as np
 import pytest
 from tests.graft.tiny import build
 
-from kgraft.graft.wordings import Wordings
+from kgraft.graft.relation_fit import RelationFit
 from kgraft.text import Encoder
 
 TEXTS = ["is the capital of", "sister town of", "is a twin of", "lies", ""]
@@ -22,13 +22,13 @@ def twins(tmp_path_factory):
     return build(tmp_path_factory.mktemp("twins") / "graph", facts, named, relations)
 
 
-def test_the_best_wording_counts(twins):
+def test_the_best_phrase_counts(twins):
     ways = {
         "P36": ["is the capital of", "capital"],
         "P190": ["twinned body", "sister town", "twin"],
         "P131": ["P131"],
     }
-    encoder, found = Encoder.load(), Wordings(twins).fit(TEXTS)
+    encoder, found = Encoder.load(), RelationFit(twins).scores(TEXTS)
     assert found.shape == (len(TEXTS), 3)
     for number, name in enumerate(twins.relations["id"].to_pylist()):
         best = (encoder.encode(TEXTS) @ encoder.encode(ways[name]).T).max(1)
@@ -36,15 +36,15 @@ def test_the_best_wording_counts(twins):
 
 
 def test_a_template_fits_what_it_says(twins):
-    fit = Wordings(twins).fit(["is the capital of"])[0]
+    fit = RelationFit(twins).scores(["is the capital of"])[0]
     assert fit.max() == pytest.approx(1.0, abs=1e-5)
     assert twins.relations["id"][int(fit.argmax())].as_py() == "P36"
 
 
 def test_no_texts(twins):
-    assert Wordings(twins).fit([]).shape == (0, 3)
+    assert RelationFit(twins).scores([]).shape == (0, 3)
 
 
 def test_a_graph_without_relations(tmp_path):
     lone = build(tmp_path / "lone", [], [{"id": "a", "label": "a"}], None)
-    assert Wordings(lone).fit(["is"]).shape == (1, 0)
+    assert RelationFit(lone).scores(["is"]).shape == (1, 0)

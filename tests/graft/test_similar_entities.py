@@ -1,4 +1,4 @@
-"""What a graph would say follows the formula, and never from the fact itself."""
+"""What a graph lacks is predicted by the formula, and never from the fact itself."""
 
 import math
 
@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.graft.tiny import build, few
 
-from kgraft.graft import alike as module
-from kgraft.graft.alike import Alike
+from kgraft.graft import similar_entities as module
+from kgraft.graft.similar_entities import SimilarEntityFacts
 from kgraft.graph.fold import key
 from kgraft.vectors.entity_text import entity_texts
 
@@ -56,8 +56,9 @@ def naive(graph, entity, relation, without=-1):
     return {far: x for far, x in total.items() if x > 0}
 
 
-def found_of(alike, entity, relation, without=-1):
-    row, far, share = alike.expected(*(np.array([n]) for n in (entity, relation, without)))
+def predicted_of(similar, entity, relation, exclude=-1):
+    entity, relation, exclude = (np.array([n]) for n in (entity, relation, exclude))
+    row, far, share = similar.predict(entity, relation, exclude=exclude)
     assert not row.any()
     return dict(zip(far.tolist(), share.tolist(), strict=True))
 
@@ -65,22 +66,23 @@ def found_of(alike, entity, relation, without=-1):
 @given(data=st.data())
 @few
 def test_what_is_expected_follows_the_formula(graph, data):
-    alike, facts = Alike(graph), facts_of(graph)
+    similar, facts = SimilarEntityFacts(graph), facts_of(graph)
     entity = data.draw(st.integers(0, len(graph.entities) - 1))
     relation = data.draw(st.integers(0, len(graph.relations) - 1))
     ends = [t for h, _, t in facts if h == entity]
     without = data.draw(st.sampled_from([-1, *ends]))
     expected = naive(graph, entity, relation, without)
-    assert found_of(alike, entity, relation, without) == pytest.approx(expected)
+    assert predicted_of(similar, entity, relation, without) == pytest.approx(expected)
 
 
 def test_several_at_once_are_as_one_by_one(graph, monkeypatch):
     monkeypatch.setattr(module, "AT_ONCE", 2)
     entity, relation = (part.ravel() for part in np.indices((len(graph.entities), 2)))
-    row, far, share = Alike(graph).expected(entity, relation, np.full(len(entity), -1))
+    nobody = np.full(len(entity), -1)
+    row, far, share = SimilarEntityFacts(graph).predict(entity, relation, exclude=nobody)
     for number in range(len(entity)):
         held = dict(zip(far[row == number].tolist(), share[row == number].tolist(), strict=True))
-        assert held == pytest.approx(found_of(Alike(graph), entity[number], relation[number]))
+        assert held == pytest.approx(predicted_of(SimilarEntityFacts(graph), entity[number], relation[number]))
 
 
 def test_the_fact_itself_tells_nothing(tmp_path):
@@ -93,10 +95,10 @@ def test_the_fact_itself_tells_nothing(tmp_path):
     alone = build(tmp_path / "alone", facts[:2] + facts[4:], named, None)
     a, land, sea = graph.numbers_of(["a", "land", "sea"])
     by = graph.relations["id"].to_pylist().index("in")
-    found = found_of(Alike(graph), a, by, land)
+    found = predicted_of(SimilarEntityFacts(graph), a, by, land)
     assert found[land] > 9 * found.get(sea, 0.0)
     by = alone.relations["id"].to_pylist().index("in")
-    assert land not in found_of(Alike(alone), a, by, land)
+    assert land not in predicted_of(SimilarEntityFacts(alone), a, by, land)
 
 
 def test_where_nothing_is_alike_the_usual_is_expected(tmp_path):
@@ -104,15 +106,16 @@ def test_where_nothing_is_alike_the_usual_is_expected(tmp_path):
     named = [{"id": name, "label": name} for name in ("a", "b", "c", "lone", "land", "sea")]
     graph = build(tmp_path / "usual", facts, named, None)
     lone, land, sea = graph.numbers_of(["lone", "land", "sea"])
-    assert found_of(Alike(graph), lone, 0) == pytest.approx({land: 2e-6, sea: 1e-6})
+    assert predicted_of(SimilarEntityFacts(graph), lone, 0) == pytest.approx({land: 2e-6, sea: 1e-6})
 
 
 def test_only_the_likeliest(graph, monkeypatch):
     every = np.arange(len(graph.entities))
-    asked = (every, np.zeros(len(every), np.int64), np.full(len(every), -1))
-    whole = Alike(graph).expected(*asked)
-    monkeypatch.setattr(module, "MOST", 1)
-    row, far, share = Alike(graph).expected(*asked)
+    asked = (every, np.zeros(len(every), np.int64))
+    nobody = np.full(len(every), -1)
+    whole = SimilarEntityFacts(graph).predict(*asked, exclude=nobody)
+    monkeypatch.setattr(module, "MOST_ENDS", 1)
+    row, far, share = SimilarEntityFacts(graph).predict(*asked, exclude=nobody)
     assert len(np.unique(row)) == len(row)
     firsts = np.searchsorted(whole[0], row)
     assert far.tolist() == whole[1][firsts].tolist()

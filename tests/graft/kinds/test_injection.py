@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from tests.graft.tiny import RandomKnowledge, draw_mentions, some
 
 from kgraft.errors import BadInput
-from kgraft.graft import EntityInjection, GraphKnowledge, InjectionSettings
-from kgraft.graft.injection import RelationInjection
+from kgraft.graft import GraphKnowledge, InjectionSettings
+from kgraft.graft.kinds.entity import EntityInjection
+from kgraft.graft.kinds.relation import RelationInjection
 from kgraft.graft.relations import Relations
 from kgraft.text.mention_batch import MASKED, PADDING, MentionBatch
 
@@ -37,7 +38,7 @@ def slow_injection(graft, knowledge, hidden, mentions, window):
             rows.append(h)
             continue
         x = torch.stack(known).mean(0)
-        if graft.settings.by == "add":
+        if graft.settings.method == "add":
             rows.append(h + graft.project(x))
         else:
             rows.append(graft.project(torch.cat([h, x])))
@@ -101,5 +102,5 @@ def test_relations_are_injected_where_both_entities_are_mentioned(graph, knowled
 
 
 def test_another_way_is_refused():
-    with pytest.raises(BadInput, match="nothing is injected by magic; choose add or concat"):
+    with pytest.raises(BadInput, match="'magic'.*add, concat"):
         InjectionSettings("magic")

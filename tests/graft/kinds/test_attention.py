@@ -10,7 +10,8 @@ from tests.graft.tiny import RandomKnowledge, draw_mentions, some
 from torch.nn.functional import gelu, layer_norm, linear
 
 from kgraft.errors import BadInput
-from kgraft.graft.attention import AttentionSettings, KnowledgeAttention
+from kgraft.graft import AttentionSettings
+from kgraft.graft.kinds.attention import KnowledgeAttention
 from kgraft.text.mention_batch import MASKED, PADDING, MentionBatch
 
 SEEDS = st.integers(0, 10_000)
@@ -20,7 +21,7 @@ THRESHOLDS = st.sampled_from([None, 0.0, 0.05, 5.0])
 def made(seed, threshold=0.0, own=0, *, log_prior=False):
     torch.manual_seed(seed)
     settings = AttentionSettings(
-        size=8, heads=2, inner=16, score=5, threshold=threshold, own=own, log_prior=log_prior
+        size=8, heads=2, inner=16, score=5, threshold=threshold, own_size=own, log_prior=log_prior
     )
     graft = KnowledgeAttention(24, RandomKnowledge(), settings).eval()
     for parameter in graft.parameters():  # so that nothing is silent
@@ -84,7 +85,7 @@ def slow_window(graft, knowledge, hidden, first, last, entity, prior):
                 continue
             v = graft.mask if e == MASKED else knowledge.table[e]
             if graft.own is not None:
-                learnt = torch.zeros(graft.settings.own) if e == MASKED else graft.own.weight[e]
+                learnt = torch.zeros(graft.settings.own_size) if e == MASKED else graft.own.weight[e]
                 v = torch.cat([v, 20 * learnt])
             v = graft.entity.weight @ v
             vectors.append(v)
@@ -147,7 +148,7 @@ def test_the_prior_is_believed_at_first():
     torch.testing.assert_close(looked.scores[offered], prior.log()[offered], rtol=0, atol=0.2)
 
 
-def test_sure_knowledge_reads_the_log_of_the_prior():
+def test_closed_knowledge_reads_the_log_of_the_prior():
     knowledge = RandomKnowledge()
     assert not KnowledgeAttention(24, knowledge).settings.log_prior
     knowledge.closed = True
@@ -159,7 +160,7 @@ def test_sure_knowledge_reads_the_log_of_the_prior():
 @torch.no_grad()
 def test_what_is_learnt_of_entities_begins_as_nothing():
     torch.manual_seed(0)
-    graft = KnowledgeAttention(24, RandomKnowledge(), AttentionSettings(size=8, own=3)).eval()
+    graft = KnowledgeAttention(24, RandomKnowledge(), AttentionSettings(size=8, own_size=3)).eval()
     mentions, entities = draw_mentions(0), torch.nn.Linear(12, 8, bias=False)
     entities.weight.copy_(graft.entity.weight[:, :12])
     found = graft.entities(mentions, RandomKnowledge())
