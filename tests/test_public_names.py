@@ -61,7 +61,36 @@ NAMES = {
         "to_labelled_triples",
         "to_networkx",
     ],
-    "kgraft.text": ["Encoder", "Places", "TokenVectors", "Windows", "length_batches"],
+    "kgraft.text": [
+        "Encoder",
+        "ExtraInputs",
+        "Masked",
+        "MaskedHead",
+        "MaskedSettings",
+        "Pooling",
+        "StaticEncoder",
+        "TokenMask",
+        "TokenSpans",
+        "TokenVectors",
+        "Windows",
+        "adapt",
+        "adapter_rank",
+        "adapter_state",
+        "changed_after",
+        "freeze_bottom",
+        "hook_after",
+        "join_sentences",
+        "layers_of",
+        "length_batches",
+        "load_adapters",
+        "masked_losses",
+        "masked_perplexity",
+        "packaged_folder",
+        "passages",
+        "quantise",
+        "token_spans",
+        "train_masked",
+    ],
     "kgraft.training": [
         "Diverged",
         "Epoch",
@@ -251,7 +280,7 @@ def test_public_names_are_there_and_have_a_docstring(package, name):
 
 @pytest.mark.parametrize("package", ["kgraft", "kgraft.text"])
 def test_other_names_are_not(package):
-    with pytest.raises(AttributeError, match=rf"module '{package}' has no attribute 'Grahp'"):
+    with pytest.raises(AttributeError, match="Grahp"):
         importlib.import_module(package).Grahp  # noqa: B018
 
 

@@ -7,8 +7,7 @@ from tests.graft.tiny import few
 
 from kgraft.graft import Noticed
 from kgraft.graft.mentions import NIL, NONE, UNKNOWN
-from kgraft.text import Encoder
-from kgraft.text.default import packaged_folder
+from kgraft.text import Encoder, packaged_folder
 
 WORDS = ["Paris", "New", "York", "City", "in", "Texas", "東京", "😀", "La", "France", "the", "."]
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), min_size=1, max_size=5)

@@ -10,8 +10,7 @@ from kgraft.graft import GraftedEncoder, GraftSettings, notice, train_graft
 from kgraft.graft.next_sentence import pair_texts
 from kgraft.graft.trainee import GraftTrainee, read_batch
 from kgraft.graph.annotated import annotate
-from kgraft.text import Encoder
-from kgraft.text.masked import MaskedHead
+from kgraft.text import Encoder, MaskedHead
 
 SENTENCES = {
     "fr-paris": ["{} lies in France.", "the Seine flows through {}", "{} rules France"],

@@ -12,7 +12,7 @@ from transformers import AutoTokenizer, BertConfig, BertModel
 from kgraft.graph import Graph, TablesSource, build_graph
 from kgraft.graph.mentions import Mentions
 from kgraft.link.model import HEAD_FEATURES, LinkConfig, LinkModel
-from kgraft.text.default import packaged_folder
+from kgraft.text import packaged_folder
 
 reading = settings(max_examples=25, deadline=None)  # for what reads texts with an encoder
 quick = settings(max_examples=60, deadline=None)

@@ -6,7 +6,7 @@ import torch
 from kgraft.graft import notice
 from kgraft.graph.annotated import annotate
 from kgraft.tasks import perplexity_counts
-from kgraft.text.masked import MaskedHead
+from kgraft.text import MaskedHead
 
 TEXTS = ["Paris lies in Texas, far from France. " * 8, "nothing is mentioned here at all " * 4]
 

@@ -4,10 +4,7 @@ from dataclasses import replace
 
 import torch
 
-from kgraft.tensors import write_tensors
-from kgraft.text import Encoder
-from kgraft.text.masked import HEAD, MaskedHead
-from kgraft.text.masked_training import MaskedSettings, train_masked
+from kgraft.text import Encoder, MaskedHead, MaskedSettings, train_masked
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the log", "a cat and a dog"] * 8
 SETTINGS = MaskedSettings(epochs=3, head_rate=5e-3, batch_tokens=64)
@@ -42,7 +39,7 @@ def test_a_training_that_is_stopped_goes_on_to_the_same_bits(encoder, tmp_path):
 
 def test_a_head_is_kept_in_a_file(encoder, tmp_path):
     head = MaskedHead.of(encoder)
-    write_tensors(tmp_path / HEAD, head.state_dict())
+    head.save(tmp_path)
     assert torch.equal(MaskedHead.load(tmp_path, encoder).dense.weight, head.dense.weight)
 
 

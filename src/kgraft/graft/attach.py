@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -21,7 +22,7 @@ from kgraft.graft.kinds import KINDS, Kind
 from kgraft.graft.knowledge import Knowledge
 from kgraft.graft.mentions import Looked, Mentions
 from kgraft.graft.saving import digests, save_grafts
-from kgraft.text.layers import layers_of
+from kgraft.text import hook_after, layers_of
 from kgraft.training.seeds import seeded
 
 Host = TypeVar("Host", bound=PreTrainedModel)
@@ -56,19 +57,19 @@ class Grafts(nn.ModuleDict):
         """Begin to work in a host."""
         self.host_digests = self.host_digests or digests(host)
         host.grafts, host.save_pretrained = self, _Save(host)
-        layers = layers_of(host)
-        hooks = [layers[n - 1].register_forward_hook(_After(self, n)) for n in self.layers]
+        hooks = [hook_after(host, layer, partial(self.change, layer)) for layer in self.layers]
         before = host.register_forward_pre_hook(self._begin, with_kwargs=True)
         after = host.register_forward_hook(self._end, always_call=True)
         self.handles = [before, after, *hooks]
 
     def _begin(
-        self, _: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]
+        self, host: PreTrainedModel, inputs: tuple[Any, ...], named: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Take the knowledge out of the host's inputs."""
         named = dict(named)
-        given = named.pop("knowledge", None)
-        _READING.set(None if given is None else self._by_layer(given))
+        given = {} if named.get("knowledge") is None else self._by_layer(named["knowledge"])
+        named.pop("knowledge", None)
+        _READING.set({layer: mentions.to(host.device) for layer, mentions in given.items()})
         return inputs, named
 
     def _end(self, *_: object) -> None:
@@ -108,18 +109,6 @@ class _Save:
 
     def __call__(self, save_directory: str | Path, **_: object) -> None:
         save_grafts(self.host, Path(save_directory), self.host.name_or_path)
-
-
-class _After:
-    """The hook after a layer, whose output is a tensor or begins with one."""
-
-    def __init__(self, grafts: Grafts, layer: int) -> None:
-        self.grafts, self.layer = grafts, layer
-
-    def __call__(self, _: nn.Module, __: object, output: Any) -> Any:  # noqa: ANN401
-        if isinstance(output, Tensor):
-            return self.grafts.change(self.layer, output)
-        return (self.grafts.change(self.layer, output[0]), *output[1:])
 
 
 def attach(
@@ -203,15 +192,3 @@ def grafts_of(host: PreTrainedModel) -> Grafts:
     if not isinstance(grafts, Grafts):
         raise BadInput("nothing is grafted onto this encoder", remedy="attach(model, {5: …})")
     return grafts
-
-
-def freeze_bottom(host: PreTrainedModel, layers: int) -> None:
-    """Let all of a host but its upper layers and what is grafted on stay as it is."""
-    held = layers_of(host)
-    if not 0 <= layers <= len(held):
-        remedy = f"give 0 to {len(held)}, as many layers as there are"
-        raise BadInput(f"{layers} layers are to stay", remedy=remedy)
-    above = {id(p) for layer in held[layers:] for p in layer.parameters()}
-    for name, parameter in host.named_parameters():
-        if id(parameter) not in above and not name.startswith("grafts."):
-            parameter.requires_grad_(requires_grad=False)

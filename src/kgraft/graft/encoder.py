@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import torch
+from transformers import PreTrainedModel
 
 from kgraft.errors import BadInput
 from kgraft.graft.attach import Grafts, attach, grafts_of
@@ -18,8 +18,7 @@ from kgraft.graft.mentions import Mentions
 from kgraft.graft.noticed import Noticed
 from kgraft.graft.recipe import from_recipe
 from kgraft.graft.saving import GraftConfig, load_weights, read_config, save_grafts
-from kgraft.text.encoder import Encoder
-from kgraft.text.windows import Windows
+from kgraft.text import Encoder, Windows
 from kgraft.training.folder import differences
 
 
@@ -42,10 +41,29 @@ class NoticedWindows(Windows):
         return {layer: noticed.batch(numbers) for layer, noticed in self.noticed.items()}
 
 
+class MentionInputs:
+    """The mentions of windows, as extra inputs of an encoder with grafts."""
+
+    def __init__(self, host: PreTrainedModel) -> None:
+        self.host = host
+
+    def annotate(self, windows: Windows, texts: Sequence[str]) -> NoticedWindows:
+        """Find the mentions of texts and put them into their windows."""
+        knowledge = grafts_of(self.host).knowledge
+        mentions = {layer: Noticed.of(windows, k.find(texts)) for layer, k in knowledge.items()}
+        return NoticedWindows.of(windows, mentions)
+
+    def batch(self, windows: Windows, indices: np.ndarray) -> dict[str, Any]:
+        """Return the mentions of some windows, by layer."""
+        if not isinstance(windows, NoticedWindows):
+            return {}
+        return {"knowledge": windows.mentions(indices)}
+
+
 class GraftedEncoder(Encoder):
     """An encoder with knowledge: `GraftedEncoder(Encoder.load(), {5: knowledge})`.
 
-    Texts go in as before; `encode`, `windows` and `encode_tokens` find the mentions themselves.
+    It reads texts as any encoder does; its extra inputs are the mentions found in them.
     """
 
     def __init__(
@@ -58,7 +76,11 @@ class GraftedEncoder(Encoder):
         seed: int = 0,
     ) -> None:
         super().__init__(
-            encoder.model, encoder.tokenizer, name=encoder.name, max_length=encoder.max_length
+            encoder.model,
+            encoder.tokenizer,
+            name=encoder.name,
+            max_length=encoder.max_length,
+            extra_inputs=MentionInputs(encoder.model),
         )
         if knowledge:
             attach(self.model, knowledge, kind=kind, settings=settings, seed=seed)
@@ -67,31 +89,6 @@ class GraftedEncoder(Encoder):
     def grafts(self) -> Grafts:
         """What is grafted."""
         return grafts_of(self.model)
-
-    def plain_windows(self, texts: Sequence[str]) -> Windows:
-        """Cut texts into windows that know nothing of their mentions."""
-        return super()._cut(texts, self.max_length // 4, offsets=True)
-
-    def _cut(self, texts: Sequence[str], overlap: int | None, *, offsets: bool) -> Windows:  # noqa: ARG002
-        windows = super()._cut(texts, overlap, offsets=True)
-        known = self.grafts.knowledge.items()
-        return NoticedWindows.of(
-            windows, {layer: Noticed.of(windows, what.find(texts)) for layer, what in known}
-        )
-
-    def read(self, ids: torch.Tensor, mask: torch.Tensor, **beside: Any) -> torch.Tensor:  # noqa: ANN401
-        """Return a vector for each token of padded windows; `knowledge` are mentions by layer."""
-        given: Mapping[int, Mentions] | None = beside.get("knowledge")
-        if given is not None:
-            held = {layer: found.to(self.device) for layer, found in given.items()}
-            beside = beside | {"knowledge": held}
-        return super().read(ids, mask, **beside)
-
-    def beside(self, windows: Windows, numbers: np.ndarray) -> dict[str, Any]:
-        """Return the mentions of some windows, by layer."""
-        if not isinstance(windows, NoticedWindows):
-            return {}
-        return {"knowledge": windows.mentions(numbers)}
 
     def save_pretrained(
         self, folder: str | Path, *, facts: Mapping[str, Any] | None = None

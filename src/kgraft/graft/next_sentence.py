@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy
 
 from kgraft.graft.mentions import UNKNOWN
 from kgraft.graph.annotated import Annotated, a_tenth
-from kgraft.text.passages import join
+from kgraft.text import join_sentences
 from kgraft.training import stream
 
 OTHER, NEXT = 0, 1  # what the second half of a text is; or UNKNOWN
@@ -86,7 +86,7 @@ def _joined(data: Annotated, first: np.ndarray, second: np.ndarray) -> Annotated
     texts, new, shift = [], np.full(len(data), -1), np.zeros(len(data), np.int64)
     for number, halves in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
         there = [half for half in halves if half >= 0]
-        text, starts = join([data.texts[half] for half in there])
+        text, starts = join_sentences([data.texts[half] for half in there])
         texts.append(text)
         new[there], shift[there] = number, starts
     order = np.argsort(new[data.text], kind="stable")

@@ -10,7 +10,7 @@ import torch
 from kgraft.graft.mentions import NIL, NONE, UNKNOWN, Mentions
 from kgraft.graph.adjacency import expand
 from kgraft.graph.names import Named
-from kgraft.text import Places, Windows
+from kgraft.text import TokenSpans, Windows
 
 CANDIDATES = 30  # of a mention, at most
 LONGEST = 6  # tokens of a mention, at most
@@ -20,7 +20,7 @@ LONGEST = 6  # tokens of a mention, at most
 class Noticed:
     """The mentions of windows, in order of the window, with their candidates end to end."""
 
-    places: Places  # (S,)
+    places: TokenSpans  # (S,)
     bounds: np.ndarray  # (S + 1,) mention s has the candidates bounds[s] to bounds[s + 1]
     entity: np.ndarray  # (C,) likeliest first
     prior: np.ndarray  # (C,) float32
@@ -49,7 +49,7 @@ class Noticed:
         _, taken = expand(first, last)
         meant = np.full(len(rows), UNKNOWN) if gold is None else gold[rows]
         bounds = np.append(0, np.cumsum(last - first))
-        return cls(places.take(rows), bounds, named.entity[taken], named.prior[taken], meant)
+        return cls(places.select(rows), bounds, named.entity[taken], named.prior[taken], meant)
 
     def batch(self, numbers: np.ndarray) -> Mentions:
         """Return the mentions of some windows, in their order."""

@@ -23,7 +23,7 @@ from kgraft.graft.kinds import KINDS
 from kgraft.json_text import read_json_file, to_json
 from kgraft.storage import Kind, new_file
 from kgraft.tensors import UNREADABLE, write_tensors
-from kgraft.text.adapters import adapt, adapter_rank, adapter_state, load_adapters
+from kgraft.text import adapt, adapter_rank, adapter_state, load_adapters
 from kgraft.training.adam import under
 
 FORMAT = 1
@@ -124,7 +124,7 @@ def load_weights(host: PreTrainedModel, folder: Path, config: GraftConfig) -> No
         raise BadInput(f"cannot be read ({reason})", file=str(folder / WEIGHTS)) from error
     parts = {p: under(f"{p}.", state) for p in ("grafts", "host")}
     if config.rank is not None:
-        adapt(host, config.rank)
+        adapt(host, config.rank, keep=["grafts"])
         load_adapters(host, parts["host"])
     missing, strange = host.load_state_dict(
         {f"grafts.{n}": t for n, t in parts["grafts"].items()}

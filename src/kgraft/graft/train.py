@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kgraft.errors import BadInput
-from kgraft.graft.attach import freeze_bottom, knowledge_off
+from kgraft.graft.attach import knowledge_off
 from kgraft.graft.encoder import GraftedEncoder, NoticedWindows
 from kgraft.graft.mentions import UNKNOWN
 from kgraft.graft.next_sentence import Pairs
@@ -23,10 +23,7 @@ from kgraft.graph.annotated import Annotated
 from kgraft.graph.names import Named
 from kgraft.progress import Progress
 from kgraft.storage import new_folder, refuse_existing
-from kgraft.tensors import write_tensors
-from kgraft.text.adapters import adapt
-from kgraft.text.masked import HEAD, MaskedHead
-from kgraft.text.masked_training import MaskedSettings, train_masked
+from kgraft.text import MaskedHead, MaskedSettings, adapt, freeze_bottom, train_masked
 from kgraft.training import Epoch, Schedule, train
 from kgraft.training.folder import RunFolder, run_folder
 from kgraft.training.seeds import seeded
@@ -54,7 +51,7 @@ def notice(
         alone = np.bincount(found.text)[found.text] == 1
         return replace(found, follows=np.where(alone, data.follows[found.text], UNKNOWN))
     texts = data.texts if isinstance(data, Annotated) else list(data)
-    windows = encoder.plain_windows(texts)
+    windows = encoder.windows(texts, extra_inputs=False)
     noticed = {}
     for number, knowledge in encoder.grafts.knowledge.items():
         named, gold = knowledge.find(texts), None
@@ -113,9 +110,9 @@ def train_graft(
     valid = valid if valid is not None and len(valid) else None
     refuse_existing(out, GRAFT, overwrite=overwrite)
     if settings.rank is not None:
-        adapt(encoder.model, settings.rank, seed=settings.seed)
+        adapt(encoder.model, settings.rank, seed=settings.seed, keep=["grafts"])
     if settings.frozen:
-        freeze_bottom(encoder.model, settings.frozen)
+        freeze_bottom(encoder.model, settings.frozen, keep=["grafts"])
     folder = run_folder(out)
     host = {**(identity or {}), "host": host_digest(encoder.grafts.host_digests)}
     whole = {**asdict(settings), **host, "knowing": knowing}
@@ -144,7 +141,7 @@ def train_graft(
     )  # fmt: skip
     with new_folder(out, GRAFT, overwrite=overwrite) as written:
         encoder.save_pretrained(written, facts=whole)
-        write_tensors(written / HEAD, head.state_dict())
+        head.save(written)
         if settings.all_epochs:
             shutil.copyfile(folder / "log.jsonl", written / "log.jsonl")
     shutil.rmtree(folder, ignore_errors=True)

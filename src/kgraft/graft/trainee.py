@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -16,9 +15,15 @@ from kgraft.graft.losses import likelihood_loss, margin_loss
 from kgraft.graft.mentions import Mentions
 from kgraft.graft.next_sentence import NextHead
 from kgraft.graft.settings import GraftSettings
-from kgraft.text import length_batches
-from kgraft.text.layers import layers_of
-from kgraft.text.masked import Masked, MaskedHead, TokenMask
+from kgraft.text import (
+    Masked,
+    MaskedHead,
+    TokenMask,
+    layers_of,
+    length_batches,
+    masked_losses,
+    masked_perplexity,
+)
 from kgraft.training import stream, torch_stream
 from kgraft.training.adam import warmed_up
 from kgraft.training.learner import Learner
@@ -219,8 +224,7 @@ class GraftTrainee(Learner):
         if self.valid is None:
             return {}
         self.module.eval()
-        right, links, loss, words = 0, 0, 0.0, 0
-        drawn = torch_stream(self.settings.seed, _VALID)
+        right, links = 0, 0
         for windows in length_batches(self.valid.lengths, self.settings.batch_tokens):
             ids, mask, mentions = read_batch(self.valid, windows)
             _, scores = self._read(ids, mask, mentions)
@@ -229,16 +233,25 @@ class GraftTrainee(Learner):
                 known = gold >= 0
                 right += int(torch.eq(found[known].argmax(-1), gold[known]).sum())
                 links += int(known.sum())
-            if self.settings.masks:
-                masked = self._masked(self.valid, windows, ids, drawn)
-                hidden, _ = self._read(masked.ids, mask, self._hidden(mentions, masked, drawn))
-                mean = self.head.loss(hidden, masked, self.encoder.words).item()
-                loss, words = loss + mean * len(masked.target), words + len(masked.target)
         figures = {"accuracy": right / max(links, 1)}
         if self.settings.masks:
-            perplexity = math.exp(min(loss / max(words, 1), 50.0))
+            perplexity = self._perplexity(self.valid)
             figures |= {"perplexity": perplexity, "score": -perplexity}
         return figures
+
+    def _perplexity(self, texts: NoticedWindows) -> float:
+        """Return the perplexity of masked tokens of some texts."""
+        drawn = torch_stream(self.settings.seed, _VALID)
+
+        def read(windows: np.ndarray) -> tuple[Tensor, Masked]:
+            ids, mask, mentions = read_batch(texts, windows)
+            masked = self._masked(texts, windows, ids, drawn)
+            hidden, _ = self._read(masked.ids, mask, self._hidden(mentions, masked, drawn))
+            return hidden, masked
+
+        budget = self.settings.batch_tokens
+        losses = masked_losses(self.head, self.encoder.words, texts, read, token_budget=budget)
+        return masked_perplexity(losses)
 
 
 def _next_head(size: int, seed: int) -> NextHead:

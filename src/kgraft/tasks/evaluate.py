@@ -22,8 +22,7 @@ from kgraft.tasks.relations import SEMEVAL
 from kgraft.tasks.senses import choose_senses, first_senses, read_senses, sense_counts
 from kgraft.tasks.typing import TYPING
 from kgraft.tasks.wic import WIC
-from kgraft.text import Encoder
-from kgraft.text.masked import MaskedHead
+from kgraft.text import Encoder, MaskedHead
 from kgraft.training import Schedule, train_in_passing
 
 CLASS_TASKS = {task.name: task for task in (WIC, SEMEVAL, TYPING)}

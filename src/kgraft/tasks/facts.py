@@ -21,8 +21,7 @@ from kgraft.graft.noticed import Noticed
 from kgraft.graph import Graph, TripleArrays
 from kgraft.graph.names import Named
 from kgraft.graph.say import OBJECT, SUBJECT, templates
-from kgraft.text import Encoder, length_batches
-from kgraft.text.masked import MaskedHead
+from kgraft.text import Encoder, MaskedHead, length_batches
 
 FORGOTTEN = 0.4  # share of the facts learnt from that the graph seems to lack
 
@@ -106,7 +105,7 @@ def noticed_clozes(
     So is what they mean to the knowledge after `layer`, which is of the same graph and expects. It
     does not use some of the facts, a share `forgotten`, as if the graph lacked them.
     """
-    windows = encoder.plain_windows(asked.texts)
+    windows = encoder.windows(asked.texts, extra_inputs=False)
     lost = np.random.default_rng(seed).random(len(asked)) < forgotten
     noticed = {}
     for number, knowledge in encoder.grafts.knowledge.items():
@@ -145,13 +144,13 @@ def reciprocal_ranks(
     encoder: GraftedEncoder, head: MaskedHead, asked: Clozes, *, knowing: bool = True
 ) -> np.ndarray:
     """Return 1 over the rank of each hidden word, and 1: the counts of an MRR, (N, 2)."""
-    windows = encoder.windows(asked.texts) if knowing else encoder.plain_windows(asked.texts)
+    windows = encoder.windows(asked.texts, extra_inputs=knowing)
     mask_token = encoder.tokenizer.mask_token_id
     encoder.model.eval()
     counts = np.stack([np.zeros(len(asked)), np.ones(len(asked))], axis=1)
     for numbers in length_batches(windows.lengths, 4096):
         ids, mask = map(torch.from_numpy, windows.padded(numbers))
-        read = encoder.read(ids, mask, **encoder.beside(windows, numbers))
+        read = encoder.read(ids, mask, **encoder.extra_inputs(windows, numbers))
         column = (ids == mask_token).int().argmax(1)
         logits = head(read[torch.arange(len(ids)), column], encoder.words)
         fact = windows.text[numbers]

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch.nn.functional import cross_entropy
+from torch import Tensor
 
 from kgraft.graft import GraftedEncoder, NoticedWindows
-from kgraft.text import length_batches
-from kgraft.text.masked import MaskedHead, TokenMask
+from kgraft.text import Masked, MaskedHead, TokenMask, masked_losses
 from kgraft.training import torch_stream
 
 
-@torch.no_grad()
 def perplexity_counts(
     encoder: GraftedEncoder,
     head: MaskedHead,
@@ -28,22 +26,18 @@ def perplexity_counts(
     seed: int = 0,
 ) -> np.ndarray:
     """Return the summed loss and the number of hidden words of each window, (W, 2)."""
-    mask_tokens, counts = TokenMask(encoder), np.zeros((len(texts), 2))
+    mask_tokens = TokenMask(encoder)
     encoder.model.eval()
-    for numbers in length_batches(texts.lengths, 4096):
-        ids, mask = map(torch.from_numpy, texts.padded(numbers))
-        masked = mask_tokens(ids, torch_stream(seed, *numbers[:1].tolist(), len(numbers)))
-        beside = {}
-        if knowing:
-            found = texts.mentions(numbers)
-            if told:
-                found = {layer: m.told() for layer, m in found.items()}
-            found = {layer: m.silent(masked.chosen, told=told) for layer, m in found.items()}
-            beside = {"knowledge": found}
-        read = encoder.read(masked.ids, mask, **beside)
-        logits = head(read[masked.chosen], encoder.words)
-        loss = cross_entropy(logits, masked.target, reduction="none").double().numpy()
-        row = masked.chosen.nonzero()[:, 0].numpy()
-        counts[numbers, 0] = np.bincount(row, weights=loss, minlength=len(numbers))
-        counts[numbers, 1] = np.bincount(row, minlength=len(numbers))
-    return counts
+
+    def read(windows: np.ndarray) -> tuple[Tensor, Masked]:
+        ids, mask = map(torch.from_numpy, texts.padded(windows))
+        masked = mask_tokens(ids, torch_stream(seed, *windows[:1].tolist(), len(windows)))
+        if not knowing:
+            return encoder.read(masked.ids, mask), masked
+        mentions = texts.mentions(windows)
+        if told:
+            mentions = {layer: m.told() for layer, m in mentions.items()}
+        mentions = {layer: m.silent(masked.chosen, told=told) for layer, m in mentions.items()}
+        return encoder.read(masked.ids, mask, knowledge=mentions), masked
+
+    return masked_losses(head, encoder.words, texts, read, token_budget=4096)

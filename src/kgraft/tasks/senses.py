@@ -28,8 +28,7 @@ from kgraft.graph.adjacency import expand
 from kgraft.graph.annotated import Annotated, document_of, json_lines
 from kgraft.graph.names import Named
 from kgraft.json_text import parse_json
-from kgraft.text import length_batches
-from kgraft.text.passages import join, passages
+from kgraft.text import join_sentences, length_batches, passages
 
 Word = tuple[int, int, str, str, list[str]]
 """A marked word: start, end, lemma, part of speech (NOUN …), sense keys."""
@@ -80,7 +79,7 @@ def sense_sentences(path: Path) -> Iterator[Sentence]:
 
 
 def _joined(sentences: list[Sentence]) -> Sentence:
-    text, starts = join([sentence.text for sentence in sentences])
+    text, starts = join_sentences([sentence.text for sentence in sentences])
     words = [
         (start + shift, end + shift, lemma, pos, keys)
         for sentence, shift in zip(sentences, starts, strict=True)
@@ -191,7 +190,7 @@ def noticed_senses(encoder: GraftedEncoder, layer: int, data: SenseTexts) -> Not
 
     Grafts after other layers find mentions of their own.
     """
-    windows = encoder.plain_windows(data.texts)
+    windows = encoder.windows(data.texts, extra_inputs=False)
     others = {
         number: Noticed.of(windows, knowledge.find(data.texts))
         for number, knowledge in encoder.grafts.knowledge.items()

@@ -6,9 +6,9 @@ nothing is worked out backwards through it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from kgraft.progress import Progress
 from kgraft.text.batching import length_batches
 from kgraft.text.encoder import Encoder
-from kgraft.text.masked import Masked, MaskedHead, TokenMask
+from kgraft.text.masked import Masked, MaskedHead, TokenMask, masked_losses, masked_perplexity
 from kgraft.text.windows import Windows
 from kgraft.training import Epoch, Schedule, stream, torch_stream, train
 from kgraft.training.folder import RunFolder
@@ -72,10 +72,13 @@ class MaskedTrainee(Learner):
         self.module.train()
         drawn = torch_stream(self.settings.seed, _STEP, place)
         with seeded(drawn.initial_seed()):
-            loss, _ = self._loss(self.texts, batch, drawn)
+            hidden, masked = self._read(self.texts, batch, drawn)
+            may_learn = self.settings.encoder_rate is not None
+            words = self.encoder.words if may_learn else self.encoder.words.detach()
+            loss = self.head.loss(hidden, masked, words)
         return self.move(loss, place)
 
-    def _loss(
+    def _read(
         self, texts: Windows, numbers: np.ndarray, drawn: torch.Generator
     ) -> tuple[Tensor, Masked]:
         ids, there = map(torch.from_numpy, texts.padded(numbers))
@@ -85,10 +88,9 @@ class MaskedTrainee(Learner):
         if not may_learn:
             model.eval()
         with torch.set_grad_enabled(learns):
-            beside = self.encoder.beside(texts, numbers)
-            read = self.encoder.read(masked.ids, there, **beside)
-        words = self.encoder.words if learns else self.encoder.words.detach()
-        return self.head.loss(read, masked, words), masked
+            extra_inputs = self.encoder.extra_inputs(texts, numbers)
+            hidden = self.encoder.read(masked.ids, there, **extra_inputs)
+        return hidden, masked
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
@@ -97,12 +99,14 @@ class MaskedTrainee(Learner):
             return {}
         self.module.eval()
         drawn = torch_stream(self.settings.seed, _VALID)
-        loss, words = 0.0, 0
-        for numbers in length_batches(self.valid.lengths, self.settings.batch_tokens):
-            mean, masked = self._loss(self.valid, numbers, drawn)
-            loss += mean.item() * len(masked.target)
-            words += len(masked.target)
-        perplexity = math.exp(min(loss / max(words, 1), 50.0))
+        losses = masked_losses(
+            self.head,
+            self.encoder.words,
+            self.valid,
+            partial(self._read, self.valid, drawn=drawn),
+            token_budget=self.settings.batch_tokens,
+        )
+        perplexity = masked_perplexity(losses)
         return {"perplexity": perplexity, "score": -perplexity}
 
 
