@@ -82,7 +82,9 @@ def test_several_at_once_are_as_one_by_one(graph, monkeypatch):
     row, far, share = SimilarEntityFacts(graph).predict(entity, relation, exclude=nobody)
     for number in range(len(entity)):
         held = dict(zip(far[row == number].tolist(), share[row == number].tolist(), strict=True))
-        assert held == pytest.approx(predicted_of(SimilarEntityFacts(graph), entity[number], relation[number]))
+        assert held == pytest.approx(
+            predicted_of(SimilarEntityFacts(graph), entity[number], relation[number])
+        )
 
 
 def test_the_fact_itself_tells_nothing(tmp_path):
@@ -106,7 +108,9 @@ def test_where_nothing_is_alike_the_usual_is_expected(tmp_path):
     named = [{"id": name, "label": name} for name in ("a", "b", "c", "lone", "land", "sea")]
     graph = build(tmp_path / "usual", facts, named, None)
     lone, land, sea = graph.numbers_of(["lone", "land", "sea"])
-    assert predicted_of(SimilarEntityFacts(graph), lone, 0) == pytest.approx({land: 2e-6, sea: 1e-6})
+    assert predicted_of(SimilarEntityFacts(graph), lone, 0) == pytest.approx(
+        {land: 2e-6, sea: 1e-6}
+    )
 
 
 def test_only_the_likeliest(graph, monkeypatch):

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from kgraft.graft.trainee import GraftTrainee, read_batch
 from tests.graft.conftest import SETTINGS
 
 from kgraft.corpus import annotate
 from kgraft.errors import BadInput
 from kgraft.graft import GraftedEncoder, GraftSettings, notice, train_graft
 from kgraft.graft.next_sentence import pair_texts
-from kgraft.graft.trainee import GraftTrainee, read_batch
 from kgraft.text import Encoder
 from kgraft.text.masked import MaskedHead
 

@@ -3,11 +3,11 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from kgraft.text.default import packaged_folder
 from tests.graft.tiny import few
 
 from kgraft.graft import Noticed
 from kgraft.text import Encoder
-from kgraft.text.default import packaged_folder
 from kgraft.text.mention_batch import NIL, PADDING, UNKNOWN
 
 WORDS = ["Paris", "New", "York", "City", "in", "Texas", "東京", "😀", "La", "France", "the", "."]

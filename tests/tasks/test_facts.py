@@ -13,8 +13,7 @@ from kgraft.graft.expecting import ExpectingKnowledge
 from kgraft.graft.trainee import GraftTrainee, read_batch
 from kgraft.tasks import clozes, reciprocal_ranks
 from kgraft.tasks.facts import noticed_clozes, object_tokens
-from kgraft.text import Encoder
-from kgraft.text.masked import MaskedHead
+from kgraft.text import Encoder, MaskedHead
 
 
 @pytest.fixture
@@ -48,9 +47,9 @@ def test_ranks(encoder, asked, knowing):
     for row, text in enumerate(asked.texts):
         windows = encoder.windows([text])
         ids, mask = map(torch.from_numpy, windows.padded(np.array([0])))
-        beside = encoder.beside(windows, np.array([0])) if knowing else {}
+        extra_inputs = encoder.extra_inputs(windows, np.array([0])) if knowing else {}
         with torch.no_grad():
-            read = encoder.model(input_ids=ids, attention_mask=mask.long(), **beside)
+            read = encoder.model(input_ids=ids, attention_mask=mask.long(), **extra_inputs)
             place = ids[0].tolist().index(encoder.tokenizer.mask_token_id)
             scores = head(read.last_hidden_state[0, place], words)
         rivals = [w for w in range(len(scores)) if w not in asked.others[row]]

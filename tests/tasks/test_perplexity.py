@@ -6,7 +6,7 @@ import torch
 from kgraft.corpus import annotate
 from kgraft.graft import notice
 from kgraft.tasks import perplexity_counts
-from kgraft.text.masked import MaskedHead
+from kgraft.text import MaskedHead
 
 TEXTS = ["Paris lies in Texas, far from France. " * 8, "nothing is mentioned here at all " * 4]
 

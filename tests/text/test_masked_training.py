@@ -2,10 +2,8 @@
 
 import torch
 
-from kgraft.text import Encoder
-from kgraft.text.masked import HEAD, MaskedHead
-from kgraft.text.masked_training import MaskedTask
-from kgraft.text.settings import MaskedSettings
+from kgraft.text import Encoder, MaskedHead, MaskedSettings, MaskedTask
+from kgraft.text.masked import HEAD
 from kgraft.training import fit
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the log", "a cat and a dog"] * 8

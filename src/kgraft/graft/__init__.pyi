@@ -2,7 +2,7 @@ from .clozes import Clozes, locate_clozes, make_clozes
 from .encoder import GraftedEncoder
 from .explanation import Explanation, explain
 from .explanation_page import render_html
-from .grafting import attach, detach, freeze_bottom, knowledge_off, record_grafts
+from .grafting import attach, detach, knowledge_off, record_grafts
 from .interfaces import Graft, Knowledge
 from .kinds import GRAFTS
 from .knowledge import KNOWLEDGE
@@ -37,7 +37,6 @@ __all__ = [
     "attach",
     "detach",
     "explain",
-    "freeze_bottom",
     "knowledge_off",
     "locate_clozes",
     "locate_mentions",

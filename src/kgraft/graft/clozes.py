@@ -16,8 +16,7 @@ from kgraft.corpus import relation_templates
 from kgraft.errors import BadInput
 from kgraft.graft.windows import LocatedMentions, MentionWindows
 from kgraft.graph import UNKNOWN, Graph, Mentions, TripleArrays, fill_pattern
-from kgraft.text import Encoder
-from kgraft.text.mention_batch import NIL
+from kgraft.text import NIL, Encoder
 
 if TYPE_CHECKING:
     from kgraft.graft.encoder import GraftedEncoder
@@ -94,7 +93,7 @@ def _columns(triples: TripleArrays) -> tuple[list[int], list[int], list[int]]:
 def object_tokens(encoder: Encoder, graph: Graph) -> np.ndarray:
     """Return the token that each entity's label consists of, -1 where it takes several."""
     labels = [label or "" for label in graph.entities["label"].to_pylist()]
-    tokens = encoder.windows(labels).tokens
+    tokens = encoder.windows(labels, extra_inputs=False).tokens
     size = np.diff(tokens.bounds)
     first = tokens.ids[np.minimum(tokens.bounds[:-1], max(len(tokens.ids) - 1, 0))]
     return np.where(size == 1, first, -1).astype(np.int64)
@@ -115,7 +114,7 @@ def locate_clozes(
     """
     from kgraft.graft.knowledge.fact_recall import FactRecallKnowledge
 
-    windows = encoder.plain_windows(clozes.texts)
+    windows = encoder.windows(clozes.texts, extra_inputs=False)
     is_forgotten = np.random.default_rng(seed).random(len(clozes)) < forgotten
     located = {}
     for number, knowledge in encoder.grafts.knowledge.items():

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import torch
+from transformers import PreTrainedModel
 
 from kgraft.errors import BadInput
 from kgraft.graft.graft_folder import GraftFolder
@@ -17,16 +17,35 @@ from kgraft.graft.kinds import GRAFTS
 from kgraft.graft.opening import reopen_knowledge
 from kgraft.graft.settings import GraftConfig
 from kgraft.graft.windows import LocatedMentions, MentionWindows
-from kgraft.text.encoder import Encoder
-from kgraft.text.mention_batch import MentionBatch
-from kgraft.text.windows import Windows
+from kgraft.text import Encoder, Windows
 from kgraft.training import differences
+
+
+class MentionInputs:
+    """The mentions of windows, as extra inputs of an encoder with grafts."""
+
+    def __init__(self, host: PreTrainedModel) -> None:
+        self.host = host
+
+    def annotate(self, windows: Windows, texts: Sequence[str]) -> MentionWindows:
+        """Find the mentions of texts and put them into their windows."""
+        located = {
+            layer: LocatedMentions.of(knowledge.find(texts), windows)
+            for layer, knowledge in grafts_of(self.host).knowledge.items()
+        }
+        return MentionWindows.of(windows, located)
+
+    def batch(self, windows: Windows, indices: np.ndarray) -> dict[str, Any]:
+        """Return the mentions of some windows, by layer."""
+        if not isinstance(windows, MentionWindows):
+            return {}
+        return {"knowledge": windows.mentions(indices)}
 
 
 class GraftedEncoder(Encoder):
     """An encoder with knowledge: `GraftedEncoder(Encoder.load(), {5: knowledge})`.
 
-    Texts go in as before; `encode`, `windows` and `encode_tokens` find the mentions themselves.
+    It reads texts as any encoder does; its extra inputs are the mentions found in them.
     """
 
     def __init__(
@@ -39,7 +58,11 @@ class GraftedEncoder(Encoder):
         seed: int = 0,
     ) -> None:
         super().__init__(
-            encoder.model, encoder.tokenizer, name=encoder.name, max_length=encoder.max_length
+            encoder.model,
+            encoder.tokenizer,
+            name=encoder.name,
+            max_length=encoder.max_length,
+            extra_inputs=MentionInputs(encoder.model),
         )
         if knowledge:
             attach(self.model, knowledge, kind=kind, settings=settings, seed=seed)
@@ -48,32 +71,6 @@ class GraftedEncoder(Encoder):
     def grafts(self) -> Grafts:
         """What is grafted."""
         return grafts_of(self.model)
-
-    def plain_windows(self, texts: Sequence[str]) -> Windows:
-        """Cut texts into windows without their mentions."""
-        return super()._cut(texts, self.max_length // 4, offsets=True)
-
-    def _cut(self, texts: Sequence[str], overlap: int | None, *, offsets: bool) -> Windows:  # noqa: ARG002
-        windows = super()._cut(texts, overlap, offsets=True)
-        located = {
-            layer: LocatedMentions.of(knowledge.find(texts), windows)
-            for layer, knowledge in self.grafts.knowledge.items()
-        }
-        return MentionWindows.of(windows, located)
-
-    def read(self, ids: torch.Tensor, mask: torch.Tensor, **extra_inputs: Any) -> torch.Tensor:  # noqa: ANN401
-        """Return a vector for each token of padded windows; `knowledge` are mentions by layer."""
-        mentions: Mapping[int, MentionBatch] | None = extra_inputs.get("knowledge")
-        if mentions is not None:
-            moved = {layer: batch.to(self.device) for layer, batch in mentions.items()}
-            extra_inputs = extra_inputs | {"knowledge": moved}
-        return super().read(ids, mask, **extra_inputs)
-
-    def beside(self, windows: Windows, numbers: np.ndarray) -> dict[str, Any]:
-        """Return the mentions of some windows, by layer."""
-        if not isinstance(windows, MentionWindows):
-            return {}
-        return {"knowledge": windows.mentions(numbers)}
 
     def save_pretrained(
         self, folder: str | Path, *, facts: Mapping[str, Any] | None = None

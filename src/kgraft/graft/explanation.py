@@ -14,8 +14,7 @@ from kgraft.graft.grafting import knowledge_off, record_grafts
 from kgraft.graft.interfaces import Knowledge
 from kgraft.graft.output import GraftOutput
 from kgraft.graft.windows import MentionWindows
-from kgraft.text import Windows
-from kgraft.text.mention_batch import MentionBatch
+from kgraft.text import MentionBatch, Windows
 
 
 @dataclass(frozen=True)

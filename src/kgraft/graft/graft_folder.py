@@ -19,11 +19,11 @@ from kgraft.errors import BadInput
 from kgraft.graft.settings import GraftConfig
 from kgraft.storage import MODEL_MANIFEST, Kind
 from kgraft.tensors import UNREADABLE, map_tensors, tensor_digest, write_tensors
-from kgraft.text.adapters import adapt, adapter_rank, adapter_state, load_adapters
+from kgraft.text import adapt, adapter_rank, adapter_state, load_adapters
 from kgraft.training import ModelManifest, Pretrained, without_prefix
 
 if TYPE_CHECKING:
-    from kgraft.graft.attach import Grafts
+    from kgraft.graft.grafting import Grafts
 
 WEIGHTS = "graft.safetensors"
 
@@ -67,7 +67,7 @@ class GraftFolder(Pretrained):
         changed = without_prefix("host.", self.tensors)
         state = {n: t for n, t in self.tensors.items() if n.startswith("grafts.")}
         if self.config.rank is not None:
-            adapt(host, self.config.rank)
+            adapt(host, self.config.rank, keep=["grafts"])
             load_adapters(host, changed)
         else:
             state |= changed

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -21,8 +22,7 @@ from kgraft.graft.graft_folder import GraftFolder, tensor_digests
 from kgraft.graft.interfaces import Graft, Knowledge
 from kgraft.graft.kinds import GRAFTS
 from kgraft.graft.output import GraftOutput
-from kgraft.text.layers import layers_of
-from kgraft.text.mention_batch import MentionBatch
+from kgraft.text import MentionBatch, hook_after, layers_of
 from kgraft.training import seeded
 
 Host = TypeVar("Host", bound=PreTrainedModel)
@@ -61,19 +61,19 @@ class Grafts(nn.ModuleDict):
         """Begin to work in a host."""
         self.host_digests = self.host_digests or tensor_digests(host)
         host.grafts, host.save_pretrained = self, _Save(host)
-        layers = layers_of(host)
-        hooks = [layers[n - 1].register_forward_hook(_After(self, n)) for n in self.layers]
+        hooks = [hook_after(host, layer, partial(self.change, layer)) for layer in self.layers]
         before = host.register_forward_pre_hook(self._begin, with_kwargs=True)
         after = host.register_forward_hook(self._end, always_call=True)
         self.handles = [before, after, *hooks]
 
     def _begin(
-        self, _: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]
+        self, host: PreTrainedModel, inputs: tuple[Any, ...], named: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Take the knowledge out of the host's inputs."""
         named = dict(named)
-        batch = named.pop("knowledge", None)
-        _READING.set(None if batch is None else self._by_layer(batch))
+        knowledge = named.pop("knowledge", None)
+        batches = {} if knowledge is None else self._by_layer(knowledge)
+        _READING.set({layer: batch.to(host.device) for layer, batch in batches.items()})
         return inputs, named
 
     def _end(self, *_: object) -> None:
@@ -113,18 +113,6 @@ class _Save:
 
     def __call__(self, save_directory: str | Path, **_: object) -> None:
         GraftFolder.of(self.host, self.host.name_or_path).save_pretrained(save_directory)
-
-
-class _After:
-    """The hook after a layer, whose output is a tensor or begins with one."""
-
-    def __init__(self, grafts: Grafts, layer: int) -> None:
-        self.grafts, self.layer = grafts, layer
-
-    def __call__(self, _: nn.Module, __: object, output: Any) -> Any:  # noqa: ANN401
-        if isinstance(output, Tensor):
-            return self.grafts.change(self.layer, output)
-        return (self.grafts.change(self.layer, output[0]), *output[1:])
 
 
 def attach(
@@ -220,17 +208,3 @@ def grafts_of(host: PreTrainedModel) -> Grafts:
     if not isinstance(grafts, Grafts):
         raise BadInput("nothing is grafted onto this encoder", remedy="attach(model, {5: …})")
     return grafts
-
-
-def freeze_bottom(host: PreTrainedModel, layers: int) -> None:
-    """Let only the upper layers of a host learn, and what is grafted onto it."""
-    all_layers = layers_of(host)
-    if not 0 <= layers <= len(all_layers):
-        count = len(all_layers)
-        raise BadInput(
-            f"cannot freeze {layers} layers: the encoder has {count}", remedy=f"give 0 to {count}"
-        )
-    above = {id(p) for layer in all_layers[layers:] for p in layer.parameters()}
-    for name, parameter in host.named_parameters():
-        if id(parameter) not in above and not name.startswith("grafts."):
-            parameter.requires_grad_(requires_grad=False)

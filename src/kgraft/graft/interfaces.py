@@ -10,13 +10,12 @@ import numpy as np
 from torch import Tensor, nn
 
 from kgraft.graft.output import GraftOutput
-from kgraft.graph import Entity, Graph
+from kgraft.graph import Entity, Graph, Mentions
 from kgraft.settings import Settings
-from kgraft.text.mention_batch import MentionBatch
+from kgraft.text import MentionBatch
 
 if TYPE_CHECKING:
     from kgraft.graft.relations import Relations
-    from kgraft.graph.mentions import Mentions
 
 
 class Knowledge(Protocol):

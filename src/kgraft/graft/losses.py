@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from kgraft.text.mention_batch import NIL
+from kgraft.text import NIL
 
 MARGIN = 0.2  # γ
 

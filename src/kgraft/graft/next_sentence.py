@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy
 
 from kgraft.corpus import AnnotatedTexts, hold_out
 from kgraft.graph import UNKNOWN
-from kgraft.text.passages import join
+from kgraft.text import join_sentences
 from kgraft.training import stream
 
 OTHER, NEXT = 0, 1  # what the second half of a text is; or UNKNOWN
@@ -87,7 +87,7 @@ def _joined(data: AnnotatedTexts, first: np.ndarray, second: np.ndarray) -> Anno
     texts, pair, shift = [], np.full(len(data), -1), np.zeros(len(data), np.int64)
     for index, both in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
         halves = [half for half in both if half >= 0]
-        text, starts = join([data.texts[half] for half in halves])
+        text, starts = join_sentences([data.texts[half] for half in halves])
         texts.append(text)
         pair[halves], shift[halves] = index, starts
     mentions = data.mentions.select(np.argsort(pair[data.mentions.text], kind="stable"))

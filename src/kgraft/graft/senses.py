@@ -23,7 +23,7 @@ from kgraft.errors import BadInput
 from kgraft.graft.windows import LocatedMentions, MentionWindows, locate_mentions
 from kgraft.graph import UNKNOWN, Graph, Match, Mentions
 from kgraft.json_text import parse_json
-from kgraft.text.passages import join, passages
+from kgraft.text import join_sentences, passages
 
 if TYPE_CHECKING:
     from kgraft.graft.encoder import GraftedEncoder
@@ -91,7 +91,7 @@ def sense_sentences(path: Path) -> Iterator[SenseSentence]:
 
 
 def _joined(sentences: list[SenseSentence]) -> SenseSentence:
-    text, starts = join([sentence.text for sentence in sentences])
+    text, starts = join_sentences([sentence.text for sentence in sentences])
     words = [
         word._replace(start=word.start + shift, end=word.end + shift)
         for sentence, shift in zip(sentences, starts, strict=True)
@@ -229,7 +229,7 @@ def locate_senses(encoder: GraftedEncoder, layer: int, data: SenseTexts) -> Ment
 
     Grafts after other layers find mentions of their own.
     """
-    windows = encoder.plain_windows(data.texts)
+    windows = encoder.windows(data.texts, extra_inputs=False)
     located = {
         number: LocatedMentions.of(knowledge.find(data.texts), windows)
         for number, knowledge in encoder.grafts.knowledge.items()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,21 +16,27 @@ from torch import Tensor, nn
 from kgraft.errors import BadInput
 from kgraft.graft.encoder import GraftedEncoder
 from kgraft.graft.graft_folder import GraftFolder, host_digest
-from kgraft.graft.grafting import freeze_bottom, knowledge_off, record_grafts
+from kgraft.graft.grafting import knowledge_off, record_grafts
 from kgraft.graft.losses import likelihood_loss, margin_loss
 from kgraft.graft.next_sentence import NextSentenceHead
 from kgraft.graft.settings import GraftSettings
 from kgraft.graft.windows import MentionWindows
 from kgraft.progress import Progress
 from kgraft.storage import Kind
-from kgraft.tensors import load_tensors, write_tensors
-from kgraft.text import length_batches
-from kgraft.text.adapters import adapt
-from kgraft.text.layers import layers_of
-from kgraft.text.masked import HEAD, Masked, MaskedHead, TokenMask
-from kgraft.text.masked_training import MOST_LOSS, MaskedTask
-from kgraft.text.mention_batch import MentionBatch
-from kgraft.text.settings import MaskedSettings
+from kgraft.text import (
+    Masked,
+    MaskedHead,
+    MaskedSettings,
+    MaskedTask,
+    MentionBatch,
+    TokenMask,
+    adapt,
+    freeze_bottom,
+    layers_of,
+    length_batches,
+    masked_losses,
+    masked_perplexity,
+)
 from kgraft.training import (
     AdamWTask,
     Purpose,
@@ -66,16 +71,6 @@ class _Phase(NamedTuple):
     only_linker: bool
 
 
-@dataclass
-class _Totals:
-    """What is counted in a validation."""
-
-    right: int = 0
-    links: int = 0
-    loss: float = 0.0
-    words: int = 0
-
-
 class GraftTask(AdamWTask[Batch]):
     """A grafted encoder in training, with a head for masked words.
 
@@ -104,9 +99,9 @@ class GraftTask(AdamWTask[Batch]):
         self.settings = settings if use_knowledge else settings.without_knowledge()
         self._identity, self._trains_head = dict(identity or {}), head is None
         if settings.rank is not None:
-            adapt(encoder.model, settings.rank, seed=settings.seed)
+            adapt(encoder.model, settings.rank, seed=settings.seed, keep=["grafts"])
         if settings.frozen_layers:
-            freeze_bottom(encoder.model, settings.frozen_layers)
+            freeze_bottom(encoder.model, settings.frozen_layers, keep=["grafts"])
         self.mask = TokenMask(encoder)
         with seeded(settings.seed):
             self.head = MaskedHead.of(encoder) if head is None else head
@@ -169,7 +164,8 @@ class GraftTask(AdamWTask[Batch]):
             with knowledge_off(self.encoder.model):
                 for _ in fit(task, out, settings, progress=progress):
                     pass
-        load_tensors(self.head, out / HEAD)
+        trained = MaskedHead.load(out, self.encoder)
+        self.head.load_state_dict(trained.state_dict())
 
     def batches(self, epoch: int) -> Sequence[Batch]:
         """Return windows of similar length together, each batch with a kind."""
@@ -306,38 +302,42 @@ class GraftTask(AdamWTask[Batch]):
         if self.valid is None:
             return {}
         self.module.eval()
-        totals = _Totals()
-        drawn = torch_stream(self.settings.seed, Purpose.VALID)
-        for windows in length_batches(self.valid.lengths, self.settings.batch_tokens):
-            batch = read_batch(self.valid, windows)
-            self._count_links(totals, *batch)
-            if self.settings.masks_words:
-                ids, mask, mentions = batch
-                masked = self._masked(self.valid, windows, ids, drawn)
-                hidden, _ = self._read(masked.ids, mask, self._shown(mentions, masked, drawn))
-                mean = self.head.loss(hidden, masked, self.encoder.words).item()
-                totals.loss += mean * len(masked.target)
-                totals.words += len(masked.target)
-        accuracy = totals.right / max(totals.links, 1)
+        accuracy = self._accuracy(self.valid)
         if not self.settings.masks_words:
             return {"accuracy": accuracy, "score": accuracy}
-        perplexity = math.exp(min(totals.loss / max(totals.words, 1), MOST_LOSS))
+        perplexity = self._perplexity(self.valid)
         return {"accuracy": accuracy, "perplexity": perplexity, "score": -perplexity}
 
-    def _count_links(
-        self, totals: _Totals, ids: Tensor, mask: Tensor, mentions: dict[int, MentionBatch]
-    ) -> None:
-        """Count the mentions with a gold candidate, and those whose best candidate it is."""
-        _, scores = self._read(ids, mask, mentions)
-        for layer, score in scores.items():
-            gold = mentions[layer].gold_rank
-            known = gold >= 0
-            totals.right += int(torch.eq(score[known].argmax(-1), gold[known]).sum())
-            totals.links += int(known.sum())
+    def _accuracy(self, texts: MentionWindows) -> float:
+        """Return the fraction of mentions with a gold candidate whose best candidate it is."""
+        right = links = 0
+        for windows in length_batches(texts.lengths, self.settings.batch_tokens):
+            ids, mask, mentions = read_batch(texts, windows)
+            _, scores = self._read(ids, mask, mentions)
+            for layer, score in scores.items():
+                gold = mentions[layer].gold_rank
+                known = gold >= 0
+                right += int(torch.eq(score[known].argmax(-1), gold[known]).sum())
+                links += int(known.sum())
+        return right / max(links, 1)
+
+    def _perplexity(self, texts: MentionWindows) -> float:
+        """Return the perplexity of masked words."""
+        drawn = torch_stream(self.settings.seed, Purpose.VALID)
+
+        def read(windows: np.ndarray) -> tuple[Tensor, Masked]:
+            ids, mask, mentions = read_batch(texts, windows)
+            masked = self._masked(texts, windows, ids, drawn)
+            hidden, _ = self._read(masked.ids, mask, self._shown(mentions, masked, drawn))
+            return hidden, masked
+
+        budget = self.settings.batch_tokens
+        losses = masked_losses(self.head, self.encoder.words, texts, read, token_budget=budget)
+        return masked_perplexity(losses)
 
     def save(self, folder: Path) -> None:
         """Write the grafts with what changed in the host, and the head."""
-        write_tensors(folder / HEAD, self.head.state_dict())
+        self.head.save(folder)
         facts = {**self.settings.to_dict(), **self.identity()}
         self.encoder.save_pretrained(folder, facts=facts)
 

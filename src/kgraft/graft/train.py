@@ -11,7 +11,7 @@ from kgraft.graft.settings import GraftSettings
 from kgraft.graft.task import GraftTask
 from kgraft.graft.windows import MentionWindows
 from kgraft.progress import Progress
-from kgraft.text.masked import MaskedHead
+from kgraft.text import MaskedHead
 from kgraft.training import Epoch, fit
 
 

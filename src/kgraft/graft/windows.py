@@ -11,8 +11,7 @@ import numpy as np
 from kgraft.corpus import AnnotatedTexts
 from kgraft.graft.next_sentence import Pairs
 from kgraft.graph import UNKNOWN, Match, Mentions
-from kgraft.text import Places, Windows
-from kgraft.text.mention_batch import MentionBatch
+from kgraft.text import MentionBatch, TokenSpans, Windows, token_spans
 
 if TYPE_CHECKING:
     from kgraft.graft.encoder import GraftedEncoder
@@ -26,7 +25,7 @@ class LocatedMentions(NamedTuple):
     """Mentions in order of their window, and where they are in it."""
 
     mentions: Mentions
-    spans: Places
+    spans: TokenSpans
 
     @classmethod
     def of(
@@ -41,11 +40,9 @@ class LocatedMentions(NamedTuple):
 
         Those that no window holds, and those of more than `max_tokens` tokens, are left out.
         """
-        spans = windows.locate(mentions.text, mentions.start, mentions.end)
-        rows = np.flatnonzero((spans.window >= 0) & (spans.last - spans.first <= max_tokens))
-        rows = rows[np.argsort(spans.window[rows], kind="stable")]
+        spans, rows = token_spans(mentions, windows, longest=max_tokens)
         located = mentions.select(rows)
-        return cls(located.keep_candidates(located.rank < max_candidates), spans.take(rows))
+        return cls(located.keep_candidates(located.rank < max_candidates), spans)
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ def locate_mentions(
         whole = np.bincount(windows.text)[windows.text] == 1
         return replace(windows, follows=np.where(whole, data.follows[windows.text], UNKNOWN))
     texts = data.texts if isinstance(data, AnnotatedTexts) else list(data)
-    windows = encoder.plain_windows(texts)
+    windows = encoder.windows(texts, extra_inputs=False)
     located = {}
     for number, knowledge in encoder.grafts.knowledge.items():
         mentions = knowledge.find(texts)

@@ -29,8 +29,7 @@ from kgraft.link.head import LinkHead
 from kgraft.link.learned_names import LearnedName, read_names, write_names
 from kgraft.storage import new_file
 from kgraft.tensors import UNREADABLE, write_tensors
-from kgraft.text import Encoder
-from kgraft.text.adapters import adapt, adapter_state, load_adapters
+from kgraft.text import Encoder, adapt, adapter_state, load_adapters
 from kgraft.training.adam import under
 
 WEIGHTS, CONFIG, NAMES = "model.safetensors", "config.json", "names.jsonl"

@@ -8,8 +8,8 @@ gradient is computed through it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,15 +18,19 @@ import torch
 from torch import Tensor, nn
 
 from kgraft.storage import Kind
-from kgraft.tensors import write_tensors
 from kgraft.text.batching import length_batches
 from kgraft.text.encoder import Encoder
-from kgraft.text.masked import HEAD, Masked, MaskedHead, TokenMask
+from kgraft.text.masked import (
+    HEAD,
+    Masked,
+    MaskedHead,
+    TokenMask,
+    masked_losses,
+    masked_perplexity,
+)
 from kgraft.text.settings import MaskedSettings
 from kgraft.text.windows import Windows
 from kgraft.training import AdamWTask, Purpose, seeded, stream, torch_stream
-
-MOST_LOSS = 50.0  # above it, a perplexity is no number that is worth telling
 
 
 class MaskedTask(AdamWTask[np.ndarray]):
@@ -72,10 +76,13 @@ class MaskedTask(AdamWTask[np.ndarray]):
         self.module.train()
         drawn = torch_stream(self.settings.seed, Purpose.STEP, step)
         with seeded(drawn.initial_seed()):
-            loss, _ = self._loss(self.texts, batch, drawn)
+            hidden, masked = self._read(self.texts, batch, drawn)
+            may_learn = self.settings.encoder_rate is not None
+            words = self.encoder.words if may_learn else self.encoder.words.detach()
+            loss = self.head.loss(hidden, masked, words)
         return self.update(loss, step)
 
-    def _loss(
+    def _read(
         self, texts: Windows, indices: np.ndarray, drawn: torch.Generator
     ) -> tuple[Tensor, Masked]:
         ids, mask = map(torch.from_numpy, texts.padded(indices))
@@ -85,10 +92,9 @@ class MaskedTask(AdamWTask[np.ndarray]):
         if not may_learn:
             model.eval()
         with torch.set_grad_enabled(learns):
-            extra_inputs = self.encoder.beside(texts, indices)
-            read = self.encoder.read(masked.ids, mask, **extra_inputs)
-        words = self.encoder.words if learns else self.encoder.words.detach()
-        return self.head.loss(read, masked, words), masked
+            extra_inputs = self.encoder.extra_inputs(texts, indices)
+            hidden = self.encoder.read(masked.ids, mask, **extra_inputs)
+        return hidden, masked
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
@@ -97,16 +103,18 @@ class MaskedTask(AdamWTask[np.ndarray]):
             return {}
         self.module.eval()
         drawn = torch_stream(self.settings.seed, Purpose.VALID)
-        loss, words = 0.0, 0
-        for indices in length_batches(self.valid.lengths, self.settings.batch_tokens):
-            mean, masked = self._loss(self.valid, indices, drawn)
-            loss += mean.item() * len(masked.target)
-            words += len(masked.target)
-        perplexity = math.exp(min(loss / max(words, 1), MOST_LOSS))
+        losses = masked_losses(
+            self.head,
+            self.encoder.words,
+            self.valid,
+            partial(self._read, self.valid, drawn=drawn),
+            token_budget=self.settings.batch_tokens,
+        )
+        perplexity = masked_perplexity(losses)
         return {"perplexity": perplexity, "score": -perplexity}
 
     def save(self, folder: Path) -> None:
         """Write the head, and the encoder if it learned too."""
         if self.settings.encoder_rate is not None:
             self.encoder.save(folder)
-        write_tensors(folder / HEAD, self.head.state_dict())
+        self.head.save(folder)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from kgraft.graph import UNKNOWN, Mentions
 from kgraft.graph.adjacency import expand
-from kgraft.text.windows import Places
+from kgraft.text.windows import TokenSpans
 
 PADDING = -1  # in place of an entity: there is no candidate
 MASKED = -2  # in place of an entity: a candidate that the model may not see
@@ -33,15 +33,14 @@ class MentionBatch:
     gold: Tensor | None = None  # (B, M) int64, the rank of the right candidate, UNKNOWN or NIL
 
     @classmethod
-    def of(cls, mentions: Mentions, spans: Places, windows: np.ndarray) -> Self:
+    def of(cls, mentions: Mentions, spans: TokenSpans, windows: np.ndarray) -> Self:
         """Return the mentions of some windows; mentions and spans are in order of the window.
 
         A mention whose gold entity is not among its candidates has the rank UNKNOWN.
         """
-        begin, stop = (np.searchsorted(spans.window, windows, side=s) for s in ("left", "right"))
-        row, mention = expand(begin, stop)
-        column = mention - begin[row]
-        shape = (len(windows), int((stop - begin).max(initial=0)))
+        row, mention = spans.rows_in(windows)
+        column = np.arange(len(row)) - np.searchsorted(row, row)
+        shape = (len(windows), int(column.max(initial=-1)) + 1)
         first, last = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         first[row, column], last[row, column] = spans.first[mention], spans.last[mention]
         owner, candidate = expand(mentions.bounds[mention], mentions.bounds[mention + 1])

@@ -85,7 +85,9 @@ def slow_window(graft, knowledge, hidden, first, last, entity, prior):
                 continue
             v = graft.mask if e == MASKED else knowledge.table[e]
             if graft.own is not None:
-                learnt = torch.zeros(graft.settings.own_size) if e == MASKED else graft.own.weight[e]
+                learnt = (
+                    torch.zeros(graft.settings.own_size) if e == MASKED else graft.own.weight[e]
+                )
                 v = torch.cat([v, 20 * learnt])
             v = graft.entity.weight @ v
             vectors.append(v)

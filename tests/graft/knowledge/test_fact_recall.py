@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kgraft.graft.expecting import ExpectingKnowledge
 from tests.graft.conftest import DrawnVectors
 from tests.graft.test_alike import naive as alike
 from tests.graft.tiny import build, few
 
 from kgraft.graft import GraftedEncoder, GraphKnowledge, open_knowledge
 from kgraft.graft import expecting as module
-from kgraft.graft.expecting import ExpectingKnowledge
 from kgraft.text import Encoder
 
 PARTS = ["Paris", "Texas", "France", "lies in", "is the capital of", "[MASK]", "New", "."]

@@ -131,8 +131,7 @@ def train(
     for folder in vectors or ():
         need_vectors(folder)
     from kgraft.graft import GraftSettings, attach, open_knowledge, train_graft
-    from kgraft.text.layers import layers_of
-    from kgraft.text.masked import MaskedHead
+    from kgraft.text import MaskedHead, layers_of
 
     settings = GraftSettings(seed=seed).changed(
         linker_epochs=linker_epochs, epochs=epochs, rank=rank

@@ -26,7 +26,7 @@ from kgraft.graft.interfaces import Graft, Knowledge
 from kgraft.graft.kinds import GRAFTS
 from kgraft.graft.output import GraftOutput
 from kgraft.graft.settings import AttentionSettings
-from kgraft.text.mention_batch import MASKED, MentionBatch
+from kgraft.text import MASKED, MentionBatch
 
 _QUIET = 0.02  # how loud the last MLP begins
 _LOUD = 20.0  # scale of the vectors learned per entity: few texts mention each

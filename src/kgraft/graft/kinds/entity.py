@@ -20,7 +20,7 @@ from kgraft.graft.interfaces import Graft, Knowledge
 from kgraft.graft.kinds import GRAFTS
 from kgraft.graft.output import GraftOutput
 from kgraft.graft.settings import InjectionSettings
-from kgraft.text.mention_batch import MASKED, MentionBatch
+from kgraft.text import MASKED, MentionBatch
 
 _QUIET = 0.02  # how loud what is injected begins, beside the host
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from kgraft.graft.interfaces import Knowledge
 from kgraft.graft.kinds import GRAFTS
 from kgraft.graft.kinds.entity import EntityInjection, chosen_entity
-from kgraft.text.mention_batch import MentionBatch
+from kgraft.text import MentionBatch
 
 
 @GRAFTS.register("relation")

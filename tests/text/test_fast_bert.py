@@ -12,11 +12,9 @@ from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertForMaskedLM, BertModel, BertTokenizer
 
 from kgraft.errors import BadInput
-from kgraft.text import Encoder
-from kgraft.text.adapters import adapt, adapter_state, load_adapters
-from kgraft.text.default import packaged_folder
-from kgraft.text.loading import load_pretrained
-from kgraft.text.plain_bert import read_plain_bert
+from kgraft.text import Encoder, adapt, adapter_state, load_adapters, packaged_folder
+from kgraft.text.fast_bert import FastBert
+from kgraft.text.loading import load_model, load_tokenizer, longest_input, read_length
 
 SIZES = {
     "vocab_size": 30522,
@@ -50,8 +48,13 @@ def edit(file, **changes):
 
 def slow(folder):
     """The encoder as the transformers library loads it."""
-    loaded = load_pretrained(folder)
-    return Encoder(loaded.model, loaded.tokenizer, name="slow", max_length=loaded.max_length)
+    model, tokenizer = load_model(folder), load_tokenizer(folder)
+    length = read_length(folder, longest_input(model, tokenizer))
+    return Encoder(model, tokenizer, name="slow", max_length=length)
+
+
+def read_fast(folder):
+    return FastBert.read(folder, torch.device("cpu"))
 
 
 def assert_alike(one, other):
@@ -93,6 +96,20 @@ def test_it_reads_through_the_model_once_that_is_asked_for(folder):
     assert not np.allclose(encoder.encode(TEXTS), vectors, atol=1e-2)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (4, 16)])
+@pytest.mark.parametrize("padded", [False, True])
+@torch.no_grad()
+def test_the_forward_pass_is_the_library_s(folder, shape, padded):
+    ids = torch.randint(30522, shape, generator=torch.Generator().manual_seed(0))
+    mask = torch.ones(shape, dtype=torch.bool)
+    if padded:
+        mask[1:, shape[1] // 2 + 1 :] = False
+    expected = load_model(folder)(input_ids=ids, attention_mask=mask.long()).last_hidden_state
+    hidden = read_fast(folder).bert(ids, mask)
+    assert not hidden.requires_grad
+    torch.testing.assert_close(hidden[mask], expected[mask], rtol=1e-4, atol=1e-5)
+
+
 NO_TRANSFORMERS = """
 import sys, torch
 from kgraft.text import Encoder
@@ -116,14 +133,14 @@ def test_it_needs_no_transformers(folder):
 def test_a_tokenizer_is_what_its_settings_say(folder, change):
     """The library obeys tokenizer_config.json where tokenizer.json says something else."""
     edit(folder / "tokenizer_config.json", **change)
-    assert (read_plain_bert(folder) is None) == bool(change)
+    assert (read_fast(folder) is None) == bool(change)
     assert_alike(Encoder.load(folder, device="cpu"), slow(folder))
 
 
 def test_a_cased_tokenizer_is_read(folder, tokenizers):
     cased = BertTokenizer(vocab=tokenizers["wordpiece"].get_vocab(), do_lower_case=False)
     cased.save_pretrained(folder)
-    assert read_plain_bert(folder) is not None
+    assert read_fast(folder) is not None
     assert_alike(Encoder.load(folder, device="cpu"), slow(folder))
 
 
@@ -144,7 +161,7 @@ def test_an_added_token_counts(folder, tokenizers):
 
 def test_the_encoder_under_a_head_is_read(folder):
     write_model(folder, BertForMaskedLM)
-    assert read_plain_bert(folder) is not None
+    assert read_fast(folder) is not None
     assert_alike(Encoder.load(folder, device="cpu"), slow(folder))
 
 
@@ -152,7 +169,7 @@ def test_half_precision_is_read_as_float32(folder):
     file = folder / "model.safetensors"
     halves = {name: tensor.half() for name, tensor in load_file(file).items()}
     save_file(halves, file, {"format": "pt"})
-    assert read_plain_bert(folder).tensors["embeddings.LayerNorm.bias"].dtype == torch.float32
+    assert read_fast(folder).bert.tensors["embeddings.LayerNorm.bias"].dtype == torch.float32
     assert_alike(Encoder.load(folder, device="cpu"), slow(folder))
 
 
@@ -162,7 +179,7 @@ def test_half_precision_is_read_as_float32(folder):
 )
 def test_what_is_not_plain_is_left_to_the_library(folder, options):
     edit(folder / "config.json", **options)
-    assert read_plain_bert(folder) is None
+    assert read_fast(folder) is None
 
 
 @pytest.mark.parametrize(
@@ -184,7 +201,7 @@ def test_damage_is_refused_in_one_line(folder, file, content):
         path.unlink()
     else:
         path.write_bytes(path.read_bytes()[:-100] if content == "half" else content)
-    assert read_plain_bert(folder) is None
+    assert read_fast(folder) is None
     with pytest.raises(BadInput) as error:
         Encoder.load(folder)
     assert str(error.value).startswith(f"{folder}: ")
@@ -267,7 +284,7 @@ def test_changes_are_merged(folder, through_model):
 
 
 def trained_changes(folder):
-    model = load_pretrained(folder).model
+    model = load_model(folder)
     adapt(model, 3)
     load_adapters(model, changes_for())
     return adapter_state(model)
@@ -359,13 +376,14 @@ def test_the_identity_is_not_hashed_twice(tmp_path, monkeypatch):
     monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path))
     expected = Encoder.load(device="cpu").identity
     monkeypatch.setattr("kgraft.text.digests.sha256", None)
-    monkeypatch.setattr("kgraft.text.encoder.tensors_digest", None)
+    monkeypatch.setattr("kgraft.text.source.tensor_digest", None)
+    monkeypatch.setattr("kgraft.text.fast_bert.tensor_digest", None)
     assert Encoder.load(packaged_folder(), device="cpu").identity == expected
 
 
-def test_an_encoder_that_is_not_lean_has_the_identity_of_its_files(folder, monkeypatch):
+def test_an_encoder_that_is_not_fast_has_the_identity_of_its_files(folder, monkeypatch):
     edit(folder / "config.json", hidden_act="relu")
-    monkeypatch.setattr("kgraft.text.encoder.tensors_digest", None)
+    monkeypatch.setattr("kgraft.text.source.tensor_digest", None)
     first = Encoder.load(folder, device="cpu")
     assert first.identity == Encoder.load(folder, device="cpu").identity
-    assert not first._shared
+    assert not first._is_shared
