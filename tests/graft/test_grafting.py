@@ -116,7 +116,7 @@ def test_what_cannot_be_is_refused_with_what_to_do():
         model(**INPUTS, knowledge=draw_mentions(0))
     with pytest.raises(BadInput, match="no graft after layer 3"):
         model(**INPUTS, knowledge={3: draw_mentions(0)})
-    with pytest.raises(BadInput, match="'magic'.*attention"):
+    with pytest.raises(BadInput, match=r"'magic'.*attention"):
         attach(host("bert"), {1: RandomKnowledge()}, kind="magic")
     with pytest.raises(BadInput, match="nothing is grafted"), knowledge_off(host("bert")):
         pass

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.corpus.texts import annotated_texts
 
-from kgraft.graft.next_sentence import NEXT, OTHER, NextHead, pair_texts, split_pairs
-from kgraft.text.mention_batch import UNKNOWN
+from kgraft.graft.next_sentence import NEXT, OTHER, NextSentenceHead, pair_texts, split_pairs
+from kgraft.graph import UNKNOWN
 
 DOCUMENTS = st.lists(st.sampled_from("aab"), max_size=40).map(sorted)
 
@@ -38,13 +38,13 @@ def test_every_text_is_there_once_and_labels_are_true(documents, seed):
 
 
 @given(DOCUMENTS, st.integers(0, 5))
-def test_marks_move_with_their_texts(documents, seed):
+def test_mentions_move_with_their_texts(documents, seed):
     data = texts_of(documents)
     found = pair_texts(data, documents, seed=seed).data
-    assert sorted(found.entity.tolist()) == list(range(len(data)))
-    for text, start, end, entity in zip(
-        found.text, found.start, found.end, found.entity, strict=True
-    ):
+    assert sorted(found.gold.tolist()) == list(range(len(data)))
+    mentions = found.mentions
+    columns = (mentions.text, mentions.start, mentions.end, found.gold)
+    for text, start, end, entity in zip(*columns, strict=True):
         assert found.texts[text][start:end] == data.texts[entity]
     assert (np.diff(found.text) >= 0).all()
 
@@ -55,7 +55,7 @@ def test_about_half_are_swapped():
 
 
 def test_the_loss_by_hand():
-    head = NextHead(2)
+    head = NextSentenceHead(2)
     with torch.no_grad():
         head.dense.weight.copy_(torch.eye(2))
         head.dense.bias.zero_()

@@ -102,5 +102,5 @@ def test_relations_are_injected_where_both_entities_are_mentioned(graph, knowled
 
 
 def test_another_way_is_refused():
-    with pytest.raises(BadInput, match="'magic'.*add, concat"):
+    with pytest.raises(BadInput, match=r"'magic'.*add, concat"):
         InjectionSettings("magic")
