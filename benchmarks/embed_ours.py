@@ -18,10 +18,10 @@ from benchmarks.pykeen_peer import Options, peak_megabytes
 from kgraft.embed.data import TrainingData, training_data
 from kgraft.embed.tables import EmbeddingTables
 from kgraft.embed.evaluate import rank_queries
-from kgraft.embed.queries import Queries
 from kgraft.embed.settings import EmbedSettings
 from kgraft.embed.task import EmbedTask
 from kgraft.graph import Graph, TripleArrays
+from kgraft.measure import Queries
 from kgraft.training import Processes, Schedule, stream, train
 
 SHARED = Options()

@@ -43,12 +43,12 @@ from benchmarks.harness import RESULTS, ROOT, Benchmark, Goal, seconds, shared_d
 from benchmarks.pykeen_peer import RANK_BATCHES, Peer, filter_triples, pykeen
 from kgraft.embed.data import TrainingData
 from kgraft.embed.tables import EmbeddingTables
-from kgraft.embed.evaluate import SCORES, query_chunks, rank_queries
-from kgraft.embed.queries import Queries
+from kgraft.embed.evaluate import rank_queries
 from kgraft.embed.settings import EmbedSettings
 from kgraft.errors import KgraftError
 from kgraft.graph import Graph, build_graph, open_source
-from kgraft.measure.ranking import rank_figures
+from kgraft.measure import Queries
+from kgraft.measure.ranking import SCORES, query_chunks, rank_figures
 from kgraft.storage import sha256
 
 FILES = ("train.tsv", "valid.tsv", "test.tsv")

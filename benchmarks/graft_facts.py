@@ -20,7 +20,7 @@ from kgraft.graft import (
     train_graft,
 )
 from kgraft.graph import SPLITS, Graph, build_graph, open_source
-from kgraft.measure import paired_difference, share
+from kgraft.measure import paired_difference, ratio
 from kgraft.storage import sha256
 from kgraft.tasks import clozes, reciprocal_ranks
 from kgraft.tasks.facts import Clozes, noticed_clozes
@@ -79,7 +79,7 @@ def main() -> None:
                 for knowing in (True, False):
                     found = reciprocal_ranks(encoder, head, facts, knowing=knowing)
                     counts.setdefault((name, knowing), []).append(found)
-                    print(name, knowing, seed, float(share(found.sum(0))), flush=True)
+                    print(name, knowing, seed, float(ratio(found.sum(0))), flush=True)
         unsaid = _unsaid(graph, knowledge.graph, asked["held_out"])
         for knowing in (True, False):
             counts["unsaid", knowing] = [found[unsaid] for found in counts["held_out", knowing]]
@@ -89,7 +89,7 @@ def main() -> None:
             run.difference(name, paired_difference(np.sum(on, 0), np.sum(off, 0)))
             run.figure(
                 f"{name}_on_vs_off",
-                [float(share(a.sum(0)) / share(b.sum(0))) for a, b in zip(on, off, strict=True)],
+                [float(ratio(a.sum(0)) / ratio(b.sum(0))) for a, b in zip(on, off, strict=True)],
             )
 
 

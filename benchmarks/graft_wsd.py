@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.grafted_senses import LAYER, SEEDS, trained_folder, wordnet
 from benchmarks.harness import Benchmark, Goal, shared_data
 from kgraft.graft import GraftedEncoder
-from kgraft.measure import paired_difference, share
+from kgraft.measure import paired_difference, ratio
 from kgraft.storage import sha256
 from kgraft.tasks import choose_senses, first_senses, read_senses, sense_counts
 
@@ -52,11 +52,11 @@ def main() -> None:
                 {n: sense_counts(p, choose_senses(encoder, LAYER, p)) for n, p in sets.items()}
             )
         whole = [np.concatenate(list(found.values())) for found in on]
-        run.figure("all_f1", [float(share(found.sum(0))) for found in whole])
+        run.figure("all_f1", [float(ratio(found.sum(0))) for found in whole])
         tests = [np.concatenate([found[name] for name in SETS[1:]]) for found in on]
-        run.figure("all_but_dev_f1", [float(share(found.sum(0))) for found in tests])
+        run.figure("all_but_dev_f1", [float(ratio(found.sum(0))) for found in tests])
         for name in sets:
-            run.figure(f"{name}_f1", [float(share(found[name].sum(0))) for found in on])
+            run.figure(f"{name}_f1", [float(ratio(found[name].sum(0))) for found in on])
         run.difference("senses", paired_difference(np.sum(whole, 0), off * len(SEEDS)))
 
 

@@ -26,9 +26,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgraft.corpus import read_annotated, read_document_names
+from kgraft.corpus import read_annotated, read_document_names, read_documents
 from kgraft.errors import KgraftError
 from kgraft.graph import Graph, Refusals, build_graph, check_graph, open_source
+from kgraft.json_text import to_json
 
 MEMORY = 1 << 30  # bytes that the process may grow by
 
@@ -258,11 +259,8 @@ def read_marked(source: Path, out: Path, skip: bool) -> None:  # noqa: ARG001
 
 def read_to_link(source: Path, out: Path, skip: bool) -> None:  # noqa: ARG001
     """Read texts that are to be linked."""
-    from kgraft.json_text import to_json
-    from kgraft.link.files import read_texts
-
-    for example in read_texts(source):
-        to_json({**example, "links": []}).encode()
+    for document in read_documents(source):
+        to_json({**document, "links": []}).encode()
 
 
 def _parquet() -> Files:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.corpus.texts import annotated_texts
 from tests.graph.tiny import examples, quick
 
-from kgraft.corpus import AnnotatedTexts, annotate, read_annotated
+from kgraft.corpus import AnnotatedTexts, annotate, read_annotated, read_links
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph import IGNORED, UNKNOWN, Mentions
 
@@ -210,3 +210,22 @@ def test_other_texts_and_other_mentions_have_another_digest():
     digests = {numbered(counts).digest() for counts in ([1, 2], [2, 1], [1, 1], [1, 2, 0])}
     assert len(digests) == 4
     assert whole.digest() == numbered([1, 2]).digest()
+
+
+def test_links_are_read_as_annotations(graph, tmp_path):
+    file = tmp_path / "links.jsonl"
+    links = [{"start": 0, "end": 5, "id": "myth", "score": 0.5}, {"start": 7, "end": 9, "id": "?"}]
+    lines = [{"text": "Paris, 東京", "links": links}, {"text": "nothing", "links": []}]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    myth = int(graph.numbers_of(["myth"])[0])
+    spans = [(0, 5, myth), (7, 9, UNKNOWN)]
+    assert rows(read_links(file, graph)) == [("Paris, 東京", spans), ("nothing", [])]
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"text": "a"}', '{"text": "a", "links": [{}]}'])
+def test_a_line_without_links_is_refused(graph, tmp_path, line):
+    file = tmp_path / "links.jsonl"
+    file.write_text('{"text": "a", "links": []}\n' + line)
+    with pytest.raises(BadInput) as error:
+        read_links(file, graph)
+    assert (error.value.file, error.value.line) == (str(file), 2)

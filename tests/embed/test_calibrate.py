@@ -68,9 +68,9 @@ def test_what_is_learnt_from_is_what_is_used(judged):
     model = {"weights": [0.3, -0.5], "bias": 0.1}
     learnt = Logistic.from_dict(model).probability(features).reshape(len(data.valid), TOP)
     for number in range(0, len(data.valid), 7):
-        batch = data.valid.entity[[number]], data.valid.relation[[number]]
-        scores = embedding.score_tails(*map(torch.from_numpy, batch))[0]
-        known = data.train.known(*batch)[1]
+        query = data.valid.batch(np.array([number]))
+        scores = torch.from_numpy(embedding.score(query)[0])
+        known = data.train.known(query)[1]
         found = probabilities(model, scores, known)
         found[known] = 0
         np.testing.assert_allclose(np.sort(found)[::-1][:TOP], learnt[number], rtol=1e-4)
@@ -80,9 +80,9 @@ def test_labels_tell_the_right_answers(judged):
     embedding, data = judged
     _, labels, half = _examples(embedding, data)
     for number, found in enumerate(labels.reshape(len(data.valid), TOP).tolist()):
-        batch = data.valid.entity[[number]], data.valid.relation[[number]]
-        scores = embedding.score_tails(*map(torch.from_numpy, batch))[0].tolist()
-        known, right = (queries.known(*batch)[1].tolist() for queries in (data.train, data.valid))
+        query = data.valid.batch(np.array([number]))
+        scores = embedding.score(query)[0].tolist()
+        known, right = (queries.known(query)[1].tolist() for queries in (data.train, data.valid))
         new = sorted(set(range(len(scores))) - set(known), key=lambda e: -scores[e])
         assert found == [entity in right for entity in new[:TOP]]
     assert half.reshape(len(data.valid), TOP).all(1).sum() == len(data.valid) / 2

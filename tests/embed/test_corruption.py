@@ -12,8 +12,8 @@ from kgraft.embed.corruption import (
     draw_negatives,
     head_corruption_rates,
 )
-from kgraft.embed.queries import Queries
 from kgraft.graph import TripleArrays
+from kgraft.measure import Queries
 
 RELATIONS = 3
 thorough = settings(max_examples=60, deadline=None)

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.embed.tiny import build, mean_ends
 
-from kgraft.embed.evaluate import CATEGORIES, query_chunks, rank_queries, relation_categories
+from kgraft.embed.evaluate import rank_queries
 from kgraft.embed.models import MODELS
-from kgraft.embed.queries import Queries
 from kgraft.embed.settings import EmbedSettings
 from kgraft.embed.tables import EmbeddingTables
 from kgraft.graph import TripleArrays
-from kgraft.measure.ranking import PROTOCOL, rank_figures
+from kgraft.measure import PROTOCOL, Queries, query_chunks, rank_figures, relation_categories
+from kgraft.measure.ranking import CATEGORIES
 
 ENTITIES, RELATIONS = 7, 3
 thorough = settings(max_examples=20, deadline=None)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.embed.tiny import few
 from torch.nn.functional import cross_entropy
 
-from kgraft.embed.gradients import QueryBatch, gradients
+from kgraft.embed.gradients import TrainingBatch, gradients
 from kgraft.embed.losses import margin_loss, sampled_softmax_loss, self_adversarial_loss
 from kgraft.embed.models import MODELS
 from kgraft.embed.settings import LOSSES, REGULARISERS, EmbedSettings
@@ -37,10 +37,10 @@ def ask(random, *, sampled, queries=4, fraction=1.0):
     if sampled:
         row, answer = np.arange(queries), random.integers(ENTITIES, size=queries)
         negatives = random.integers(ENTITIES, size=(2, 3))
-        return QueryBatch(entity, relation, row, answer, fraction, negatives)
+        return TrainingBatch(entity, relation, row, answer, fraction, negatives)
     right = random.random((queries, ENTITIES)) < 0.3
     right[0, 0] = True
-    return QueryBatch(entity, relation, *np.nonzero(right), fraction)
+    return TrainingBatch(entity, relation, *np.nonzero(right), fraction)
 
 
 def size(embedding, vectors):
@@ -153,7 +153,7 @@ def test_the_vectors_stay_as_they_are(loss):
 def test_no_queries_move_nothing(loss):
     embedding, none = make("complex", loss=loss, entity_weight=0.1), np.zeros(0, np.int64)
     negatives = None if loss == "softmax" else np.zeros((0, 3), np.int64)
-    found = gradients(embedding, QueryBatch(none, none, none, none, 0.0, negatives), None)
+    found = gradients(embedding, TrainingBatch(none, none, none, none, 0.0, negatives), None)
     assert (found.rows is None) == (loss == "softmax")
     assert found.entities.shape == ((ENTITIES if loss == "softmax" else 0), DIMENSION)
     assert found.relations.shape == embedding.relations.shape

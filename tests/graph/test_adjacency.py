@@ -110,9 +110,9 @@ def test_triples_are_taken_by_row_or_by_mask(rows, data):
     assert len(triples) == len(rows)
 
 
-def test_triples_both_ways():
+def test_triples_with_inverses():
     held = TripleArrays(*(np.array(c, np.int32) for c in ([0, 2], [1, 0], [3, 4])), np.zeros(2))
-    source, relation, target = held.both_ways(5)
+    source, relation, target = held.with_inverses(5)
     assert source.tolist() == [0, 2, 3, 4]
     assert relation.tolist() == [1, 0, 6, 5]
     assert target.tolist() == [3, 4, 0, 2]

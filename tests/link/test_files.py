@@ -9,9 +9,10 @@ from tests.link.tiny import link_model
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.link import files
-from kgraft.link.files import link_file, read_texts, run_identity
+from kgraft.link.files import link_file, read_or_link, run_identity
 from kgraft.link.linker import Linker
 from kgraft.link.linking import LinkOptions
+from kgraft.storage import sha256
 
 TEXTS = ["Paris is old.", "", "who rules New York City?", "東京 \ud83d", "the euro"] * 2
 WRITTEN = [text.replace("\ud83d", "\ufffd") for text in TEXTS]
@@ -110,33 +111,6 @@ def test_half_a_surrogate_pair_is_written_as_a_character(own, source):
     assert [row["text"] for row in rows] == WRITTEN
 
 
-@pytest.mark.parametrize("packed", [b'{"text": "Texas"}\n', b"Texas\n"])
-def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path, packed):
-    file = tmp_path / ("texts.jsonl" if packed[:1] == b"{" else "texts.txt")
-    file.write_bytes(b"\xef\xbb\xbf" + packed)
-    assert list(read_texts(file)) == [{"text": "Texas"}]
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("[" * 100_000, "nested too deeply"),
-        ('{"text": "a", "more": ' + "[" * 200 + "]" * 200 + "}", "nested too deeply"),
-        ('{"text": "a", "score": NaN}', "NaN is no JSON"),
-        ('{"text": "a", "score": -Infinity}', "-Infinity is no JSON"),
-        ('{"text": 7}', "no text"),
-        ("{", "bad JSON"),
-    ],
-)
-def test_a_line_that_cannot_be_written_again_is_refused(tmp_path, line, reason):
-    file = tmp_path / "texts.jsonl"
-    file.write_text('{"text": "' + "[" * 500 + '"}\n' + line + "\n", encoding="utf-8")
-    with pytest.raises(BadInput) as error:
-        list(read_texts(file))
-    assert (error.value.file, error.value.line) == (str(file), 2)
-    assert reason in error.value.reason
-
-
 def test_what_is_written_is_strict_json(own, tmp_path):
     """A number too large for a float is read as infinite."""
     (tmp_path / "texts.jsonl").write_text('{"text": "Texas", "score": 1e999}\n')
@@ -175,7 +149,7 @@ def test_an_interruption_leaves_what_is_done_and_a_note(begun, own, source, out,
     assert partials(tmp_path) == ["links.jsonl.partial", "links.jsonl.partial.json"]
     assert len(rows_of(begun)) == 6
     note = json.loads((tmp_path / "links.jsonl.partial.json").read_text())
-    assert note == run_identity(own, source, 0.25)
+    assert note == {"input": sha256(source), **run_identity(own, 0.25)}
     assert note["threshold"] == "0.250000"
     assert not out.exists()
 
@@ -263,23 +237,26 @@ def test_a_file_that_is_there_is_kept(own, source, out):
 
 
 def test_an_input_that_is_not_there_is_named(own, tmp_path, out):
-    for call in (lambda f: link_file(own, f, out), lambda f: list(read_texts(f))):
-        with pytest.raises(NotFound, match=r"^no file .*gone.txt; give JSON Lines with a text"):
-            call(tmp_path / "gone.txt")
+    with pytest.raises(NotFound, match=r"gone\.txt"):
+        link_file(own, tmp_path / "gone.txt", out)
     assert partials(tmp_path) == []
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"text": 7}', '"text"', "{}", "", "[" * 100_000])
-def test_a_bad_line_is_refused_with_its_number(tmp_path, line):
-    file = tmp_path / "texts.jsonl"
-    file.write_text(f'{{"text": "Paris"}}\n{line}\n')
-    with pytest.raises(BadInput) as error:
-        list(read_texts(file))
-    assert (error.value.file, error.value.line) == (str(file), 2)
-    assert str(error.value).endswith('; write {"text": "…"}')
+def test_marked_texts_are_read_as_they_are(graph, source, out):
+    line = {"text": "Paris", "mentions": [{"start": 0, "end": 5, "entity": "myth"}]}
+    source.write_text(json.dumps(line))
+    data = read_or_link(source, graph, out)
+    assert data.gold.tolist() == graph.numbers_of(["myth"]).tolist()
 
 
-def test_a_file_must_be_utf8(tmp_path):
-    (tmp_path / "texts.txt").write_bytes(b"Paris \xff")
-    with pytest.raises(BadInput, match=r"texts.txt: is not UTF-8; iconv -t UTF-8$"):
-        list(read_texts(tmp_path / "texts.txt"))
+def test_other_texts_are_linked_once(own, graph, source, out, tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "Linker", lambda graph: own)
+    data = read_or_link(source, graph, out)
+    links = own.link(TEXTS)
+    assert data.texts == WRITTEN
+    starts = [link.start for own_links in links for link in own_links]
+    assert data.mentions.start.tolist() == starts
+    assert starts
+    monkeypatch.setattr(files, "Linker", pytest.fail)
+    assert read_or_link(source, graph, out).digest() == data.digest()
+    assert len(list(tmp_path.glob("*.linked.jsonl"))) == 1

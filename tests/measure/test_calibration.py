@@ -104,7 +104,7 @@ def test_extreme_scores_neither_warn_nor_leave_the_range():
 def test_a_model_survives_json_to_the_bit():
     features, labels, _ = sample()
     model = fit_logistic(features, labels)
-    assert Logistic.from_dict(json.loads(json.dumps(model.as_dict()))) == model
+    assert Logistic.from_dict(json.loads(json.dumps(model.to_dict()))) == model
 
 
 def test_bad_features_are_refused():

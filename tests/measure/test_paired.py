@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kgraft.errors import BadInput
-from kgraft.measure import f1, macro_f1, paired_difference, perplexity, share
+from kgraft.measure import f1, macro_f1, paired_difference, perplexity, ratio
 
 
 def hits(right):
@@ -20,7 +20,7 @@ def slow_interval(on, off, figure, samples=2000):
     return np.quantile(found, [0.025, 0.975])
 
 
-@pytest.mark.parametrize("figure", [share, perplexity])
+@pytest.mark.parametrize("figure", [ratio, perplexity])
 def test_the_interval_is_that_of_a_plain_bootstrap(figure):
     draw = np.random.default_rng(0)
     on, off = hits(draw.random(300)), hits(draw.random(300) * 0.9)

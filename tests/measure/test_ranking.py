@@ -100,7 +100,7 @@ def test_random_order_of_equal_scores_gives_the_rank_on_average():
 
 
 def test_an_answer_that_is_no_number_is_refused():
-    with pytest.raises(BadInput, match=r"NaN.*train the vectors anew"):
+    with pytest.raises(BadInput, match="NaN"):
         ranks([[0.0, np.nan]], [0], [1], [{1}])
 
 

@@ -12,9 +12,10 @@ from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.joint import JointModel, open_memory
 from kgraft.joint import model as joint_model
+from kgraft.measure import Queries
 from kgraft.tasks.entity_classes import GraphReader
 from kgraft.tasks.joint_tasks import FineTuning, predict_links
-from kgraft.tasks.link_prediction import Asked, PredictionSettings, PredictionTrainee, _askers
+from kgraft.tasks.link_prediction import FactQueries, PredictionSettings, PredictionTrainee, _askers
 from kgraft.text import Encoder
 from kgraft.vectors.surroundings import surroundings
 
@@ -37,19 +38,19 @@ def trainee(desks, host_folder, tmp_path):
 
 def test_questions_and_what_is_known(desks):
     whole = desks.whole().triples
-    asked = Asked(whole.take(np.arange(5)), whole, len(desks.relations))
+    count = len(desks.relations)
+    asked, known = FactQueries(whole.take(np.arange(5)), count), Queries.of(whole, count)
     facts = set(zip(whole.head.tolist(), whole.relation.tolist(), whole.tail.tolist(), strict=True))
     assert len(asked) == 10
-    place, answer = asked.known(np.arange(10))
-    count = len(desks.relations)
+    place, answer = known.known(asked.batch(np.arange(10)))
     for row in range(10):
         entity, relation = int(asked.entity[row]), int(asked.relation[row])
-        known = set(answer[place == row].tolist())
+        right = set(answer[place == row].tolist())
         if relation < count:
-            assert known == {t for h, r, t in facts if (h, r) == (entity, relation)}
+            assert right == {t for h, r, t in facts if (h, r) == (entity, relation)}
         else:
-            assert known == {h for h, r, t in facts if (t, r) == (entity, relation - count)}
-        assert int(asked.answer[row]) in known
+            assert right == {h for h, r, t in facts if (t, r) == (entity, relation - count)}
+        assert int(asked.answer[row]) in right
 
 
 def test_it_learns(trainee):
@@ -63,7 +64,7 @@ def test_it_learns(trainee):
 
 
 def test_ranks_are_filtered(trainee, desks):
-    ranks = trainee.ranks(trainee.test)
+    ranks = trainee.rank(trainee.test).rank
     assert len(ranks) == 2 * desks.manifest.splits["test"]
     vectors = trainee.module["reader"](np.arange(trainee.count), seed=0)
     row = 0
@@ -72,7 +73,7 @@ def test_ranks_are_filtered(trainee, desks):
         head = vectors[trainee.test.entity[row]][None]
         wanted = trainee.module["predictor"](head, relation, trainee.relations)
         scores = (wanted @ trainee.module["predictor"].entity(vectors).T)[0]
-    known = set(trainee.test.known(np.array([0]))[1].tolist())
+    known = set(trainee.known.known(trainee.test.batch(np.array([0])))[1].tolist())
     own = scores[trainee.test.answer[0]]
     rivals = [n for n in range(trainee.count) if n not in known]
     higher = sum(float(scores[n] > own) for n in rivals)

@@ -1,5 +1,8 @@
 """The index finds what comparing with every vector finds, whichever way it keeps them."""
 
+import resource
+
+import faiss
 import numpy as np
 import pytest
 import torch
@@ -8,7 +11,7 @@ from hypothesis import strategies as st
 from torch.nn.functional import normalize
 
 from kgraft.errors import BadInput
-from kgraft.tensors import map_tensors, write_tensors
+from kgraft.tensors import write_tensors
 from kgraft.vectors import index as module
 from kgraft.vectors.index import EntityIndex
 
@@ -136,7 +139,6 @@ def test_no_entities(tmp_path, random_vectors):
     found, dots = index.search(random_vectors(2, 3), 4)
     assert found.tolist() == [[-1] * 4] * 2
     assert np.isneginf(dots).all()
-    assert index.take(np.zeros(0, np.int64)).shape == (0, 3)
     index.save(tmp_path / "none")
     assert len(EntityIndex.open(tmp_path / "none")) == 0
     index.add(np.array([5]), random_vectors(1, 3))
@@ -154,7 +156,7 @@ def test_the_sketch_loses_few(clustered, sketched):
     assert np.mean(shared) >= 0.95
     assert (np.diff(dots, axis=1) <= 0).all()
     assert dots == pytest.approx(exact.values.numpy(), abs=0.3)  # of some 10
-    assert "codes" in sketched._stored.tensors()
+    assert isinstance(sketched._stored, faiss.IndexRefine)
 
 
 @pytest.mark.parametrize("limit", [1, 10, 200])
@@ -164,14 +166,6 @@ def test_no_entity_is_named_twice(clustered, sketched, limit):
     found, _ = sketched.search(queries, limit)
     assert found.shape == (75, limit)
     assert all(len(np.unique(row)) == limit for row in found)
-
-
-def test_more_queries_than_the_sketch_takes_at_once(clustered, sketched, monkeypatch):
-    _, queries = clustered
-    whole = sketched.search(queries, 5)
-    monkeypatch.setattr(module, "_QUERIES", 16)
-    for one, other in zip(whole, sketched.search(queries, 5), strict=True):
-        assert (one == other).all()
 
 
 def test_however_many_are_removed_others_are_found(clustered, sketched):
@@ -202,8 +196,7 @@ def test_an_entity_without_a_direction_is_as_far_as_one_at_a_right_angle(
     vectors[7] = 0
     found, dots = built(vectors).search(vectors[:5], 60)
     assert not np.isnan(dots).any()
-    assert not dots[found == 7].any()
-    assert not built(vectors).take(np.array([7])).any()
+    assert dots[found == 7] == pytest.approx(0, abs=0.02)  # a byte per number is not quite 0
 
 
 @pytest.mark.parametrize("dimension", [6, 8, 10, 7])
@@ -213,22 +206,13 @@ def test_any_dimension_can_be_sketched(random_vectors, few_are_many, dimension):
     assert (found[:, 0] == np.arange(50)).mean() > 0.9
 
 
-def test_an_index_is_the_same_each_time_it_is_built(clustered, sketched):
-    again = built(clustered[0], part=2999)
-    for name, tensor in sketched._stored.tensors().items():
-        assert torch.equal(again._stored.tensors()[name], tensor)
+def test_an_index_is_the_same_each_time_it_is_built(tmp_path, clustered, sketched):
+    sketched.save(tmp_path / "one")
+    built(clustered[0], part=2999).save(tmp_path / "other")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
 # Both kinds
-
-
-def test_directions_are_taken_in_the_order_asked(clustered, either):
-    asked = np.array([2999, 3, 3, 0])
-    taken = either.take(asked)
-    expected = normalize(clustered[0], dim=1)[torch.from_numpy(asked)]
-    assert torch.allclose(taken.norm(dim=1), torch.ones(4))
-    assert ((taken * expected).sum(1) > 0.999).all()
-    assert either.take(asked[:0]).shape == (0, 48)
 
 
 def test_no_queries(either):
@@ -244,11 +228,8 @@ def test_a_saved_index_gives_the_same(tmp_path, clustered, either):
         either.search(clustered[1], 9), opened.search(clustered[1], 9), strict=True
     ):
         assert (one == other).all()
-    asked = np.arange(0, 3000, 7)
-    assert torch.equal(either.take(asked), opened.take(asked))
     opened.save(tmp_path / "again")
-    again = map_tensors(tmp_path / "again")
-    assert all(torch.equal(again[name], kept) for name, kept in either._stored.tensors().items())
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "new folder" / "index").read_bytes()
 
 
 def test_what_was_added_or_removed_is_not_saved(tmp_path, clustered, either):
@@ -264,7 +245,6 @@ def test_entities_are_added_replaced_removed_and_added_again(either, random_vect
     new = random_vectors(3, 48, seed=9)
     either.add(np.array([5000, 4, 3100]), new)  # 4 is there already
     assert either.search(new, 1)[0].tolist() == [[5000], [4], [3100]]
-    assert torch.allclose(either.take(np.array([4, 5000])), normalize(new[[1, 0]], dim=1))
 
     either.add(np.array([3100]), -new[2:])
     assert either.search(-new[2:], 1)[0].tolist() == [[3100]]
@@ -313,56 +293,36 @@ def test_an_entity_added_twice_at_once_is_refused(either, random_vectors):
 def test_a_damaged_file_is_named(tmp_path, either, damage):
     either.save(tmp_path / "index")
     damage(tmp_path / "index")
-    with pytest.raises(BadInput, match="is no index of entities") as caught:
+    with pytest.raises(BadInput, match="is not an index of entities") as caught:
         EntityIndex.open(tmp_path / "index")
     assert caught.value.file == str(tmp_path / "index")
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "tensors",
-    [
-        {},
-        {"embeddings": torch.ones(3, 4)},
-        {"vectors": torch.ones(3, 4), "more": torch.ones(1)},
-        {"vectors": torch.ones(3)},
-        {"vectors": torch.ones(3, 4, 5)},
-        {"vectors": torch.ones(3, 4, dtype=torch.int64)},
-        {"codes": torch.ones(3, 4, dtype=torch.int8)},
-        {"sketch": torch.ones(9, dtype=torch.uint8)},
-    ],
-)
-def test_a_foreign_file_is_named(tmp_path, tensors):
-    write_tensors(tmp_path / "foreign", tensors)
-    with pytest.raises(BadInput, match="foreign: is no index of entities"):
+def test_files_of_others_are_refused(tmp_path):
+    write_tensors(tmp_path / "foreign", {"vectors": torch.ones(3, 4)})
+    with pytest.raises(BadInput) as caught:
         EntityIndex.open(tmp_path / "foreign")
+    assert caught.value.file == str(tmp_path / "foreign")
 
 
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("codes", lambda codes: codes[:-1]),
-        ("codes", lambda codes: codes[:, :-3]),
-        ("codes", lambda codes: codes[0]),
-        ("codes", lambda codes: codes.float()),
-        ("sketch", lambda sketch: sketch[:-9]),
-        ("sketch", lambda sketch: sketch[:0]),
-        ("sketch", lambda sketch: sketch.float()),
-        ("sketch", lambda sketch: sketch[None]),
-    ],
-)
-def test_a_sketch_of_other_entities_is_named(tmp_path, sketched, name, change):
-    tensors = sketched._stored.tensors()
-    write_tensors(tmp_path / "mixed", {**tensors, name: change(tensors[name])})
-    with pytest.raises(BadInput, match="mixed: is no index of entities"):
-        EntityIndex.open(tmp_path / "mixed")
+@pytest.mark.parametrize("position", [0, 100, -100, -1])
+def test_a_changed_file_is_not_opened(tmp_path, either, monkeypatch, position):
+    either.save(tmp_path / "index")
+    content = bytearray((tmp_path / "index").read_bytes())
+    content[position] ^= 1
+    (tmp_path / "index").write_bytes(content)
+    monkeypatch.setattr(module.faiss, "read_index", lambda *_: pytest.fail("it was opened"))
+    with pytest.raises(BadInput):
+        EntityIndex.open(tmp_path / "index")
 
 
-@pytest.mark.parametrize("place", [0, 100, -1])
-def test_a_changed_sketch_is_not_opened(tmp_path, sketched, monkeypatch, place):
-    tensors = sketched._stored.tensors()
-    tensors["sketch"][place] ^= 1
-    write_tensors(tmp_path / "changed", tensors)
-    monkeypatch.setattr(module.faiss, "deserialize_index", lambda *_: pytest.fail("it was opened"))
-    with pytest.raises(BadInput, match="the checksum of its sketch is wrong"):
-        EntityIndex.open(tmp_path / "changed")
+def test_an_index_that_cannot_be_written_leaves_nothing(tmp_path, either):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, limits[1]))
+    try:
+        with pytest.raises(OSError):  # noqa: PT011
+            either.save(tmp_path / "index")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(tmp_path.iterdir()) == []

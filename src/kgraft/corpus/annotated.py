@@ -99,6 +99,27 @@ def read_annotated(path: str | Path, graph: Graph) -> AnnotatedTexts:
     return data
 
 
+def read_links(path: str | Path, graph: Graph) -> AnnotatedTexts:
+    """Read a file of links, as `kgraft link --file` writes it, as if they were annotated."""
+    return annotate(graph, _linked_examples(Path(path)))
+
+
+def _linked_examples(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    for number, line in read_json_lines(path):
+        try:
+            example = parse_json(line)
+            mentions = [
+                {"start": link["start"], "end": link["end"], "entity": link["id"]}
+                for link in example["links"]
+            ]
+            text = example["text"]
+        except (ValueError, KeyError, TypeError) as error:
+            reason = f"not a text with links ({type(error).__name__}: {error})"
+            remedy = "remove the file; it is made again"
+            raise BadInput(reason, file=str(path), line=number, remedy=remedy) from error
+        yield text, mentions
+
+
 def _examples(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     for number, line in read_json_lines(path):
         try:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph.readers.stream import open_bytes
 from kgraft.progress import Silent
+
+FIRST_LINES = 20  # that show what the objects of a file have
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -24,6 +28,12 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, str]]:
             line = _decode(raw, path, number)
             if line.strip():
                 yield number, line
+
+
+def has_field(path: Path, name: str) -> bool:
+    """Tell whether the objects in the first lines of a file have a field, at any depth."""
+    field = re.compile(rf'"{re.escape(name)}"\s*:')
+    return any(field.search(line) for _, line in islice(read_json_lines(path), FIRST_LINES))
 
 
 def _decode(raw: bytes, path: Path, number: int) -> str:

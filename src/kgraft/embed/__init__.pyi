@@ -1,11 +1,10 @@
-from .evaluate import Ranking, rank_queries, relation_categories
+from .evaluate import rank_queries
 from .export import export_vectors
 from .model import Model
 from .models import MODELS
 from .plot import choose_entities, plot_vectors
 from .predictor import LinkPredictor, Prediction
 from .presets import PRESETS, preset_settings
-from .queries import Queries
 from .settings import EmbedSettings
 from .tables import EmbeddingTables
 from .train import train_embedding
@@ -18,13 +17,10 @@ __all__ = [
     "LinkPredictor",
     "Model",
     "Prediction",
-    "Queries",
-    "Ranking",
     "choose_entities",
     "export_vectors",
     "plot_vectors",
     "preset_settings",
     "rank_queries",
-    "relation_categories",
     "train_embedding",
 ]

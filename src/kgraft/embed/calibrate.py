@@ -9,10 +9,14 @@ import torch
 from torch import Tensor
 
 from kgraft.embed.data import TrainingData
-from kgraft.embed.evaluate import SCORES, query_chunks
-from kgraft.embed.queries import Queries
 from kgraft.embed.tables import EmbeddingTables
-from kgraft.measure.calibration import Logistic, calibration_error, fit_logistic
+from kgraft.measure import (
+    Logistic,
+    Queries,
+    calibration_error,
+    fit_logistic,
+    query_chunks,
+)
 
 TOP = 50  # answers of a query that are learnt from
 MOST = 20_000  # queries that are learnt from
@@ -32,7 +36,7 @@ def calibrate(tables: EmbeddingTables, data: TrainingData) -> dict[str, Any] | N
         model = fit_logistic(features[half == side], labels[half == side])
         judged[half != side] = model.probability(features[half != side])
     error = calibration_error(judged, labels)
-    return {**fit_logistic(features, labels).as_dict(), "error": error}
+    return {**fit_logistic(features, labels).to_dict(), "error": error}
 
 
 def probabilities(
@@ -65,11 +69,11 @@ def _examples(
     """Return features and labels of the best new answers to validation queries, and a half each."""
     features, labels, half = [np.zeros((0, 2))], [np.zeros(0, bool)], [np.zeros(0, bool)]
     chosen = np.linspace(0, len(data.valid) - 1, min(len(data.valid), MOST)).astype(np.int64)
-    for places in query_chunks(len(chosen), data.entities, SCORES):
+    for places in query_chunks(len(chosen), data.entities):
         numbers = chosen[places]
-        entity, relation = data.valid.entity[numbers], data.valid.relation[numbers]
-        scores = tables.score_tails(torch.from_numpy(entity), torch.from_numpy(relation))
-        scores[data.train.known(entity, relation)] = -torch.inf
+        batch = data.valid.batch(numbers)
+        scores = torch.from_numpy(tables.score(batch))
+        scores[data.train.known(batch)] = -torch.inf
         best, answers = scores.topk(min(TOP, data.entities), dim=1)
         right = _right(data.valid, numbers, answers)
         rank = torch.arange(1, answers.shape[1] + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgraft.embed.queries import Queries
+from kgraft.measure import Queries
 
 
 def head_corruption_rates(queries: Queries) -> np.ndarray:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgraft.embed.queries import Queries
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.graph.adjacency import TripleArrays
+from kgraft.measure import Queries
 from kgraft.training import Purpose, stream
 
 SHARE, MOST = 20, 5000  # one of 20 training triples is held out where a graph has no valid split

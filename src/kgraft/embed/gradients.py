@@ -21,7 +21,7 @@ from kgraft.embed.tables import EmbeddingTables
 
 
 @dataclass(frozen=True)
-class QueryBatch:
+class TrainingBatch:
     """The queries of a batch; row i of `entity` and `relation` has the answers with `row` i."""
 
     entity: np.ndarray  # (B,)
@@ -42,7 +42,7 @@ class Gradients:
     losses: Tensor  # (2,) fit and penalty
 
 
-def gradients(tables: EmbeddingTables, batch: QueryBatch, noise: torch.Generator) -> Gradients:
+def gradients(tables: EmbeddingTables, batch: TrainingBatch, noise: torch.Generator) -> Gradients:
     """Return the gradients of a batch's loss, times its fraction of the whole batch."""
     if not len(batch.answer):
         return _nothing(tables, batch)
@@ -68,7 +68,7 @@ def gradients(tables: EmbeddingTables, batch: QueryBatch, noise: torch.Generator
     return Gradients(None, whole, _of(local.relations), _losses(fit * batch.fraction, penalty))
 
 
-def _nothing(tables: EmbeddingTables, batch: QueryBatch) -> Gradients:
+def _nothing(tables: EmbeddingTables, batch: TrainingBatch) -> Gradients:
     """Return what a process adds that has no share of a small batch."""
     rows = None if batch.negatives is None else torch.zeros(0, dtype=torch.int64)
     entities = tables.entities if rows is None else tables.entities[:0]
@@ -85,7 +85,7 @@ class _Places:
     negatives: Tensor  # (chunks, n)
 
 
-def _named(batch: QueryBatch) -> tuple[np.ndarray, _Places]:
+def _named(batch: TrainingBatch) -> tuple[np.ndarray, _Places]:
     """Return the entities that a batch names, each once, and where each use of one finds it."""
     negatives = np.zeros((0, 0), np.int64) if batch.negatives is None else batch.negatives
     used = np.concatenate([batch.entity, batch.answer, negatives.reshape(-1)])
@@ -123,7 +123,7 @@ def _sampled_loss(
     return sampled_softmax_loss(positive, negative, entities=entities)
 
 
-def _penalty(local: EmbeddingTables, batch: QueryBatch, places: _Places) -> Tensor:
+def _penalty(local: EmbeddingTables, batch: TrainingBatch, places: _Places) -> Tensor:
     """Return the regulariser, averaged over the answers: entity and answer, and the relation.
 
     n3 and l2 keep the relation small by itself, dura by the queries it makes.
@@ -144,7 +144,7 @@ def _penalty(local: EmbeddingTables, batch: QueryBatch, places: _Places) -> Tens
     return penalty / len(batch.answer)
 
 
-def _query_sizes(local: EmbeddingTables, batch: QueryBatch, places: _Places) -> Tensor:
+def _query_sizes(local: EmbeddingTables, batch: TrainingBatch, places: _Places) -> Tensor:
     """Return the squared sizes of the queries for each answer and back from it, summed.
 
     Zhang et al. 2020, Duality-induced regularizer for tensor factorization based knowledge graph

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from kgraft.embed.calibrate import probabilities
-from kgraft.embed.evaluate import Ranking, rank_queries
-from kgraft.embed.queries import Queries
+from kgraft.embed.evaluate import rank_queries
 from kgraft.embed.settings import EmbedSettings
 from kgraft.embed.tables import EmbeddingTables
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph import Entity, Graph, Relation
 from kgraft.graph.entity import EntityLike
+from kgraft.measure import Queries, QueryBatch, Ranking
 from kgraft.progress import Progress
 from kgraft.vectors import FromNeighbours, StoredVectors, TableVectors, read_vectors
 from kgraft.vectors.entity_vectors import NONE
@@ -142,9 +142,9 @@ class LinkPredictor:
                 f"nothing is known of {self.graph.entity(entity).id!r}: it is new since the "
                 "training and has no facts; add some, or train anew"
             )
-        batch = (np.array([entity]), np.array([relation]))
-        scores = self.embedding.score_tails(*map(torch.from_numpy, batch))[0]  # (N,)
-        answers = self.known.known(*batch)[1]
+        query = QueryBatch(np.array([entity]), np.array([relation]))
+        scores = torch.from_numpy(self.embedding.score(query)[0])  # (N,)
+        answers = self.known.known(query)[1]
         no_rivals = np.union1d(answers, self._blank)
         probability = probabilities(self.stored.facts.get("calibration"), scores, no_rivals)
         known = set(answers.tolist())

@@ -187,5 +187,3 @@ SIMILARITIES: dict[str, Similarity] = {
     "l1": l1,
     "modulus": modulus,
 }
-PRODUCTS = frozenset({"dot", "squared", "l2"})
-"""The similarities that a matrix product gives, fit to be compared with every entity."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import embedding as rows_of  # its gradient is the same in every run
@@ -12,6 +13,7 @@ from kgraft.embed.model import Model
 from kgraft.embed.models import MODELS
 from kgraft.embed.settings import EmbedSettings
 from kgraft.embed.similarity import SIMILARITIES, Similarity
+from kgraft.measure import QueryBatch
 
 
 @dataclass
@@ -77,6 +79,12 @@ class EmbeddingTables:
     def score_tails(self, heads: Tensor, relations: Tensor) -> Tensor:
         """Return the scores of all entities as tails, (B, N)."""
         return self.similarity(self.queries(heads, relations), self.entities)
+
+    @torch.no_grad()
+    def score(self, batch: QueryBatch) -> np.ndarray:
+        """Return the scores of all entities as answers of queries, (B, N), for ranking."""
+        entity, relation = torch.from_numpy(batch.entity), torch.from_numpy(batch.relation)
+        return self.score_tails(entity, relation).numpy()
 
     def score_heads(self, relations: Tensor, tails: Tensor) -> Tensor:
         """Return the scores of all entities as heads, (B, N)."""

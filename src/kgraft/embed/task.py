@@ -20,13 +20,13 @@ from kgraft.embed.corruption import (
 )
 from kgraft.embed.data import TrainingData
 from kgraft.embed.evaluate import rank_queries
-from kgraft.embed.gradients import Gradients, QueryBatch, gradients
+from kgraft.embed.gradients import Gradients, TrainingBatch, gradients
 from kgraft.embed.optimisers import OPTIMISERS
 from kgraft.embed.settings import EmbedSettings
 from kgraft.embed.tables import EmbeddingTables
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
-from kgraft.measure.ranking import PROTOCOL
+from kgraft.measure import PROTOCOL
 from kgraft.training import Processes, Purpose, TrainingTask, stream, torch_stream
 from kgraft.vectors import VECTORS, write_table_vectors
 
@@ -160,15 +160,15 @@ class EmbedTask(TrainingTask[np.ndarray]):
 
     # The queries of a batch
 
-    def _all_answers_batch(self, batch: np.ndarray) -> QueryBatch:
+    def _all_answers_batch(self, batch: np.ndarray) -> TrainingBatch:
         """Return this process's part of the queries, each with all its answers."""
         total = (self.data.train.bounds[batch + 1] - self.data.train.bounds[batch]).sum()
         own = batch[self.processes.index :: self.processes.count]
         row, answer = self.data.train.answers(own)
         entity, relation = self.data.train.entity[own], self.data.train.relation[own]
-        return QueryBatch(entity, relation, row, answer, len(answer) / total)
+        return TrainingBatch(entity, relation, row, answer, len(answer) / total)
 
-    def _negatives_batch(self, batch: np.ndarray, draw: np.random.Generator) -> QueryBatch:
+    def _negatives_batch(self, batch: np.ndarray, draw: np.random.Generator) -> TrainingBatch:
         """Return this process's chunks of triples as queries with negatives."""
         chunks = batch.reshape(-1, self._chunk())
         own = chunks[self.processes.index :: self.processes.count].reshape(-1)
@@ -181,7 +181,7 @@ class EmbedTask(TrainingTask[np.ndarray]):
             len(queries) // self._chunk(), self.settings.negatives, self.data.entities, draw
         )
         row, fraction = np.arange(len(queries)), len(own) / len(batch)
-        return QueryBatch(queries[:, 0], queries[:, 1], row, queries[:, 2], fraction, negatives)
+        return TrainingBatch(queries[:, 0], queries[:, 1], row, queries[:, 2], fraction, negatives)
 
     # The update
 

@@ -26,16 +26,16 @@ class TripleArrays:
         """Return some of the triples (row numbers or a mask)."""
         return TripleArrays(self.head[rows], self.relation[rows], self.tail[rows], self.split[rows])
 
-    def both_ways(self, relations: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return source, relation and target (2E,) int64 of the triples, then of them turned round.
+    def with_inverses(self, relations: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return source, relation and target (2E,) int64 of the triples, then of their inverses.
 
-        A relation turned round has its own number: as many later as there are `relations`.
+        The inverse of relation r has the index r + `relations`.
         """
         head, relation, tail = (
             np.asarray(column, np.int64) for column in (self.head, self.relation, self.tail)
         )
-        turned = np.concatenate([relation, relation + relations])
-        return np.concatenate([head, tail]), turned, np.concatenate([tail, head])
+        both = np.concatenate([relation, relation + relations])
+        return np.concatenate([head, tail]), both, np.concatenate([tail, head])
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kgraft.link.adapt import Adaptation, adapt_linker, read_adaptation
     from kgraft.link.calibrate import calibrate_threshold
     from kgraft.link.exporting import export_linker
-    from kgraft.link.files import link_file, read_texts
+    from kgraft.link.files import link_file, read_or_link
     from kgraft.link.linker import Link, Linker, ScoredCandidate
     from kgraft.link.linking import LinkOptions
     from kgraft.link.model import LinkConfig, LinkModel
@@ -38,7 +38,7 @@ _HOMES = {
     "export_linker": "kgraft.link.exporting",
     "link_file": "kgraft.link.files",
     "read_adaptation": "kgraft.link.adapt",
-    "read_texts": "kgraft.link.files",
+    "read_or_link": "kgraft.link.files",
     "report": "kgraft.link.reporting",
     "train_linker": "kgraft.link.train",
 }
@@ -58,7 +58,7 @@ __all__ = [
     "export_linker",
     "link_file",
     "read_adaptation",
-    "read_texts",
+    "read_or_link",
     "report",
     "train_linker",
 ]

@@ -43,7 +43,7 @@ class NeighbourIndex:
     def open(cls, graph: Graph, encoder: Encoder) -> Self | None:
         """Open the index of a graph from the cache, None where it was not built."""
         for kind in (ENCODED, STATIC):
-            if not any(_index_folder().glob(f"{graph.manifest.version}-{kind}-*")):
+            if not any(_index_folder().glob(f"{graph.manifest.version}-{kind}-*.faiss")):
                 continue
             file = index_file(graph, encoder, kind)
             try:
@@ -98,7 +98,7 @@ class NeighbourIndex:
 def index_file(graph: Graph, encoder: Encoder, kind: str) -> Path:
     """Return where the index of a graph is kept."""
     maker = _static_encoder().identity if kind == STATIC else encoder.identity
-    return _index_folder() / f"{graph.manifest.version}-{kind}-{maker[:16]}.safetensors"
+    return _index_folder() / f"{graph.manifest.version}-{kind}-{maker[:16]}.faiss"
 
 
 def _index_folder() -> Path:

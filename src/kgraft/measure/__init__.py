@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from kgraft.measure.calibration import Logistic, brier, calibration_error, fit_logistic
-from kgraft.measure.paired import Difference, f1, macro_f1, paired_difference, perplexity, share
-from kgraft.measure.ranking import filtered_ranks, rank_figures
+from kgraft.measure.paired import Difference, f1, macro_f1, paired_difference, perplexity, ratio
+from kgraft.measure.queries import Queries, QueryBatch
+from kgraft.measure.ranking import (
+    PROTOCOL,
+    Ranking,
+    filtered_ranks,
+    query_chunks,
+    rank,
+    rank_figures,
+    relation_categories,
+)
 
 __all__ = [
+    "PROTOCOL",
     "Difference",
     "Logistic",
+    "Queries",
+    "QueryBatch",
+    "Ranking",
     "brier",
     "calibration_error",
     "f1",
@@ -17,6 +30,9 @@ __all__ = [
     "macro_f1",
     "paired_difference",
     "perplexity",
+    "query_chunks",
+    "rank",
     "rank_figures",
-    "share",
+    "ratio",
+    "relation_categories",
 ]

@@ -10,8 +10,7 @@ import numpy as np
 
 from kgraft.errors import BadInput
 
-_STEPS = 100  # Newton needs about ten
-_SMALL = 1e-12  # a step this short ends the search
+_GRADIENT = 1e-10  # a gradient this short ends the search
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Logistic:
         """
         return _sigmoid(np.asarray(features, np.float64) @ np.array(self.weights) + self.bias)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the model as it is stored."""
         return {"weights": list(self.weights), "bias": self.bias}
 
@@ -40,7 +39,7 @@ class Logistic:
 
 
 def fit_logistic(features: np.ndarray, labels: np.ndarray, *, ridge: float = 1e-3) -> Logistic:
-    """Fit a logistic model to features (n, F) and labels (n,) of 0 or 1, by Newton's method.
+    """Fit a logistic model to features (n, F) and labels (n,) of 0 or 1.
 
     Minimised is the mean log loss plus ridge/2 · ‖w‖², w being the weights of features brought to
     mean 0 and deviation 1. The loss is taken at the targets of Platt (1999): with n₊ true and n₋
@@ -55,7 +54,7 @@ def fit_logistic(features: np.ndarray, labels: np.ndarray, *, ridge: float = 1e-
     mean, deviation = x.mean(0), x.std(0)
     deviation[deviation <= 1e-12 * np.abs(mean)] = 1.0  # a constant tells nothing
     x = np.column_stack([(x - mean) / deviation, np.ones(len(x))])  # (n, F + 1)
-    solved = _newton(x, platt_targets(y), np.append(np.full(x.shape[1] - 1, ridge), 0.0))
+    solved = _minimise(x, platt_targets(y), np.append(np.full(x.shape[1] - 1, ridge), 0.0))
     weights = solved[:-1] / deviation
     return Logistic(tuple(weights.tolist()), float(solved[-1] - weights @ mean))
 
@@ -70,31 +69,24 @@ def platt_targets(labels: np.ndarray) -> np.ndarray:
     return np.where(labels > 0, (true + 1) / (true + 2), 1 / (len(labels) - true + 2))
 
 
-def _newton(x: np.ndarray, targets: np.ndarray, ridge: np.ndarray) -> np.ndarray:
-    """Minimise the loss; a step that does not lower it is halved until it does."""
-    weights = np.zeros(x.shape[1])
-    loss = _loss(x, targets, ridge, weights)
-    for _ in range(_STEPS):
-        step = _step(x, targets, ridge, weights)
-        while (lower := _loss(x, targets, ridge, weights - step)) > loss:
-            step /= 2
-        weights, loss = weights - step, lower
-        if np.abs(step).max() < _SMALL:
-            break
-    return weights
+def _minimise(x: np.ndarray, targets: np.ndarray, ridge: np.ndarray) -> np.ndarray:
+    """Return the weights of least loss, of examples (n, F + 1) and their targets (n,)."""
+    from scipy.optimize import minimize
 
+    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+        z = x @ w
+        value = (np.logaddexp(0, z) - targets * z).mean() + (ridge * w * w).sum() / 2
+        return float(value), x.T @ (_sigmoid(z) - targets) / len(x) + ridge * w
 
-def _step(x: np.ndarray, targets: np.ndarray, ridge: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return H⁻¹g, gradient and Hessian taken at w."""
-    p = _sigmoid(x @ w)
-    gradient = x.T @ (p - targets) / len(x) + ridge * w
-    hessian = (x.T * (p * (1 - p))) @ x / len(x) + np.diag(ridge)
-    return np.linalg.lstsq(hessian, gradient)[0]  # features may say the same thing twice
+    def hessian(w: np.ndarray) -> np.ndarray:
+        p = _sigmoid(x @ w)
+        return (x.T * (p * (1 - p))) @ x / len(x) + np.diag(ridge)
 
-
-def _loss(x: np.ndarray, targets: np.ndarray, ridge: np.ndarray, w: np.ndarray) -> float:
-    z = x @ w
-    return float((np.logaddexp(0, z) - targets * z).mean() + (ridge * w * w).sum() / 2)
+    start = np.zeros(x.shape[1])
+    found = minimize(
+        loss, start, jac=True, hess=hessian, method="trust-ncg", options={"gtol": _GRADIENT}
+    )
+    return np.asarray(found.x, np.float64)
 
 
 def _sigmoid(z: np.ndarray) -> np.ndarray:

@@ -1,12 +1,12 @@
-"""What something is worth: a figure with it, without it, and the difference with its interval.
+"""What knowledge adds: a figure with it on, with it off, and the difference with its interval.
 
-A figure is made of counts that examples add up to: hits and tries, or right, found and wanted.
+A figure is a function of counts, summed over examples: hits and tries, or right, found and wanted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -21,7 +21,7 @@ Figure = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Difference:
-    """A figure on and off, and the interval that holds the difference in 95 of 100 cases."""
+    """A figure on and off, and the 95 % interval of the difference."""
 
     on: float
     off: float
@@ -33,21 +33,25 @@ class Difference:
         """How much more it is on than off."""
         return self.on - self.off
 
+    def to_dict(self) -> dict[str, float]:
+        """Return on, off, their difference, and the bounds of its interval."""
+        return {**asdict(self), "difference": self.difference}
+
     def __str__(self) -> str:
         span = f"{self.low:+.4f} to {self.high:+.4f}"
         return f"on {self.on:.4f}  off {self.off:.4f}  difference {self.difference:+.4f} ({span})"
 
 
-def share(counts: np.ndarray) -> np.ndarray:
+def ratio(counts: np.ndarray) -> np.ndarray:
     """Return hits over tries, of counts (…, 2): accuracy, or a mean."""
-    found: np.ndarray = counts[..., 0] / np.maximum(counts[..., 1], 1e-12)
-    return found
+    ratios: np.ndarray = counts[..., 0] / np.maximum(counts[..., 1], 1e-12)
+    return ratios
 
 
 def f1(counts: np.ndarray) -> np.ndarray:
     """Return the F1 of counts (…, 3): right, found, wanted."""
-    found: np.ndarray = 2 * counts[..., 0] / np.maximum(counts[..., 1] + counts[..., 2], 1e-12)
-    return found
+    scores: np.ndarray = 2 * counts[..., 0] / np.maximum(counts[..., 1] + counts[..., 2], 1e-12)
+    return scores
 
 
 def macro_f1(counts: np.ndarray) -> np.ndarray:
@@ -57,22 +61,22 @@ def macro_f1(counts: np.ndarray) -> np.ndarray:
 
 def perplexity(counts: np.ndarray) -> np.ndarray:
     """Return e to the mean loss, of counts (…, 2): summed loss, words."""
-    return np.exp(share(counts))
+    return np.exp(ratio(counts))
 
 
 def paired_difference(
     on: np.ndarray,
     off: np.ndarray,
     *,
-    figure: Figure = share,
+    figure: Figure = ratio,
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> Difference:
     """Compare the same examples with and without something, by a paired bootstrap.
 
     `on` and `off` hold the counts of each example, (N, K), added up over the seeds of a training.
-    Examples are drawn anew with replacement, the same ones on both sides; the interval lies between
-    the 2.5 % and 97.5 % quantiles of the differences.
+    Examples are drawn with replacement, the same ones on both sides; the interval lies between the
+    2.5 % and 97.5 % quantiles of the differences.
 
     >>> hits = np.array([1, 1, 0, 1, 1, 0, 1, 1])
     >>> tries = np.ones(8)

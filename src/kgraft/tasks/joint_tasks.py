@@ -165,7 +165,7 @@ def predict_links(
     trainee = PredictionTrainee(reader, tuning.memory.relations, tuning.graph, chosen)
     schedule = Schedule(epochs=chosen.epochs, watch="mrr", patience=chosen.patience)
     train_in_passing(trainee, schedule, progress=tuning.progress)
-    found: np.ndarray = 1 / trainee.ranks(trainee.test)
+    found: np.ndarray = 1 / trainee.rank(trainee.test).rank
     return found
 
 

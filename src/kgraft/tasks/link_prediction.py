@@ -17,15 +17,14 @@ from torch.nn.functional import cross_entropy
 
 from kgraft.errors import BadInput
 from kgraft.graph import SPLITS, Graph, TripleArrays
-from kgraft.graph.adjacency import expand, rank_within
-from kgraft.measure import filtered_ranks
+from kgraft.graph.adjacency import rank_within
+from kgraft.measure import Queries, QueryBatch, Ranking, rank
 from kgraft.tasks.entity_classes import AT_ONCE
 from kgraft.training import stream, torch_stream
 from kgraft.training.learner import Learner
 from kgraft.training.seeds import seeded, shuffled
 
 _ORDER, _STEP = 0, 1  # what a stream of random numbers is for
-ASKED_AT_ONCE = 128  # questions whose scores of all entities are held together
 
 
 @dataclass(frozen=True)
@@ -41,24 +40,18 @@ class PredictionSettings:
     seed: int = 0
 
 
-class Asked:
-    """Facts as questions, (h, r, ?) and (?, r, t), with all answers that are known to be right."""
+class FactQueries:
+    """Facts as queries for either end, (h, r, ?) and (?, r, t), each with its answer."""
 
-    def __init__(self, triples: TripleArrays, known: TripleArrays, relations: int) -> None:
-        self.entity, self.relation, self.answer = triples.both_ways(relations)
-        sources, along, far = known.both_ways(relations)
-        key, mine = sources * (2 * relations) + along, self.entity * (2 * relations) + self.relation
-        order = np.argsort(key, kind="stable")
-        self._far, key = far[order], key[order]
-        self._first, self._last = (np.searchsorted(key, mine, side=s) for s in ("left", "right"))
+    def __init__(self, triples: TripleArrays, relations: int) -> None:
+        self.entity, self.relation, self.answer = triples.with_inverses(relations)
 
     def __len__(self) -> int:
         return len(self.entity)
 
-    def known(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the known answers of some questions: place of the question, and answer."""
-        place, row = expand(self._first[rows], self._last[rows])
-        return place, self._far[row]
+    def batch(self, indices: np.ndarray) -> QueryBatch:
+        """Return some queries, without their answers."""
+        return QueryBatch(self.entity[indices], self.relation[indices])
 
 
 class Predictor(nn.Module):
@@ -91,7 +84,9 @@ class PredictionTrainee(Learner):
         if not len(parts[0]):
             raise BadInput("the graph has no facts to learn from", remedy="give a graph with some")
         count = len(graph.relations)
-        self.learnt, self.valid, self.test = (Asked(p, whole.triples, count) for p in parts[:3])
+        self.facts = FactQueries(parts[0], count)
+        self.valid, self.test = (Queries.of(part, count) for part in parts[1:3])
+        self.known = Queries.of(whole.triples, count)
         self.settings, self.relations, self.count = settings, relations, len(graph.entities)
         with seeded(settings.seed):
             self.predictor = Predictor(relations.shape[1])
@@ -103,7 +98,7 @@ class PredictionTrainee(Learner):
 
     def batches(self, epoch: int) -> list[np.ndarray]:
         """Return the questions of an epoch, in random order."""
-        return shuffled(len(self.learnt), self.settings.batch, self.settings.seed, _ORDER, epoch)
+        return shuffled(len(self.facts), self.settings.batch, self.settings.seed, _ORDER, epoch)
 
     def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
         """Move the parameters once; the answer is told from the others' and from strangers."""
@@ -115,19 +110,19 @@ class PredictionTrainee(Learner):
         return self.move(loss, place)
 
     def _loss(self, batch: np.ndarray, random: np.random.Generator, seed: int) -> Tensor:
-        asked = self.learnt
+        facts = self.facts
         strangers = random.integers(self.count, size=self.settings.strangers)
         candidates, place = np.unique(
-            np.concatenate([asked.answer[batch], strangers]), return_inverse=True
+            np.concatenate([facts.answer[batch], strangers]), return_inverse=True
         )
         gold = torch.from_numpy(place[: len(batch)])
         reader, predictor = self.reader, self.predictor
-        heads = reader(asked.entity[batch], seed=seed, hidden=asked.answer[batch][:, None])
-        wanted = predictor(heads, torch.from_numpy(asked.relation[batch]), self.relations)
-        apart = _askers(place[: len(batch)], asked.entity[batch], len(candidates))
+        heads = reader(facts.entity[batch], seed=seed, hidden=facts.answer[batch][:, None])
+        wanted = predictor(heads, torch.from_numpy(facts.relation[batch]), self.relations)
+        apart = _askers(place[: len(batch)], facts.entity[batch], len(candidates))
         others = reader(candidates, seed=seed + 1, hidden=apart)
         scores = wanted @ predictor.entity(others).T
-        row, right = asked.known(batch)
+        row, right = self.known.known(facts.batch(batch))
         at = np.searchsorted(candidates, right).clip(max=len(candidates) - 1)
         same = candidates[at] == right
         known = torch.zeros_like(scores, dtype=torch.bool)
@@ -139,25 +134,24 @@ class PredictionTrainee(Learner):
         """Return the MRR on validation facts, none where there are none."""
         if not len(self.valid):
             return {}
-        return {"mrr": float((1 / self.ranks(self.valid)).mean())}
+        return {"mrr": self.rank(self.valid).figures()["mrr"]}
 
     @torch.no_grad()
-    def ranks(self, asked: Asked) -> np.ndarray:
-        """Return the rank of each question's answer among all entities, known ones left out."""
+    def rank(self, queries: Queries) -> Ranking:
+        """Rank the answers of queries among all entities, other known answers left out."""
         self.module.eval()
         reader, predictor = self.reader, self.predictor
         parts = np.array_split(np.arange(self.count), -(-self.count // AT_ONCE))
         vectors = torch.cat([reader(part, seed=0) for part in parts])
         tails = predictor.entity(vectors)
-        found = []
-        for first in range(0, len(asked), ASKED_AT_ONCE):
-            rows = np.arange(first, min(first + ASKED_AT_ONCE, len(asked)))
-            heads = vectors[torch.from_numpy(asked.entity[rows])]
-            wanted = predictor(heads, torch.from_numpy(asked.relation[rows]), self.relations)
-            scores = (wanted @ tails.T).numpy()
-            known = asked.known(rows)
-            found.append(filtered_ranks(scores, np.arange(len(rows)), asked.answer[rows], *known))
-        return np.concatenate(found)
+
+        def score(batch: QueryBatch) -> np.ndarray:
+            heads = vectors[torch.from_numpy(batch.entity)]
+            wanted = predictor(heads, torch.from_numpy(batch.relation), self.relations)
+            scores: np.ndarray = (wanted @ tails.T).numpy()
+            return scores
+
+        return rank(score, queries, self.known, entities=self.count)
 
 
 def _askers(answer: np.ndarray, asker: np.ndarray, count: int) -> np.ndarray:

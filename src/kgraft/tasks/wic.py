@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kgraft.measure import share
+from kgraft.measure import ratio
 from kgraft.tasks.examples import ClassTask, Row
 
 
@@ -21,4 +21,4 @@ def _counts(true: np.ndarray, found: np.ndarray) -> np.ndarray:
     return np.stack([right, np.ones(len(right))], axis=1)
 
 
-WIC = ClassTask("wic", ("different", "same"), False, _row, _counts, share, "accuracy")
+WIC = ClassTask("wic", ("different", "same"), False, _row, _counts, ratio, "accuracy")

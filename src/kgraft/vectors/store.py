@@ -1,7 +1,8 @@
-"""The cache of vectors: a file in a folder that many processes may share, and memory.
+"""The cache of vectors: an SQLite file that many processes may read and fill at once.
 
-The vectors that were used last are kept in memory. A damaged file is set aside and its vectors are
-made again; a folder that cannot be written costs nothing but memory.
+A transaction is on disk as a whole or not at all, also after a kill, and a checksum of each vector
+tells a damaged one. A damaged file stays where it is and one with the next number takes its place:
+no process loses a file that it is using.
 """
 
 from __future__ import annotations
@@ -11,21 +12,41 @@ import logging
 import re
 import sqlite3
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kgraft import storage
 from kgraft.errors import BadInput
-from kgraft.vectors.recent import RecentVectors, find_rows, key_bytes
-from kgraft.vectors.vector_file import Damaged, VectorFile
 
-FAILURES = (OSError, sqlite3.Error)
-DAMAGES = 3  # of files that one store sets aside before it keeps to memory
+FORMAT = 1
+SECONDS = 20.0  # how long to wait for another writer
+PAGE = 16384  # bytes: vectors of the usual sizes fill it well
+CHUNK = 512  # keys per query
+RECENT = 1 << 24  # bytes of vectors that are read from disk once
+DAMAGES = 3  # damaged files in a row after which a store keeps to memory
 
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 _NAME = re.compile(r"vectors-(\d{1,9})\.sqlite")
+_SCHEMA = f"""
+PRAGMA page_size = {PAGE};
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS vectors (
+    id INTEGER PRIMARY KEY, first INTEGER NOT NULL, second INTEGER NOT NULL,
+    checksum INTEGER NOT NULL, vector BLOB NOT NULL, UNIQUE (first, second)
+);
+PRAGMA user_version = {FORMAT};
+COMMIT;
+"""
 
+Result = TypeVar("Result")
 logger = logging.getLogger("kgraft.vectors")
+
+
+class Damaged(Exception):
+    """The file is not a store of vectors of this size, or no longer one."""
 
 
 def cache_folder() -> Path:
@@ -34,159 +55,198 @@ def cache_folder() -> Path:
 
 
 class VectorStore:
-    """Vectors by key, in a folder or, where that cannot be written, in memory.
+    """Vectors (n, D) float32 by keys (n, 2) uint64, in a folder or else in memory.
 
-    It may be used from several threads at once, and the folder by several processes. A damaged
-    file stays where it is, and one with the next number takes its place: no process loses a file
-    that it is using.
+    Threads may share a store, and processes its folder. What cannot be written stays in memory.
     """
 
     def __init__(self, folder: Path | None, dimension: int) -> None:
-        self.folder, self.dimension = folder, dimension
-        self._recent = RecentVectors(dimension)
+        self.dimension = dimension
+        self.path = folder and folder / f"vectors-{_newest(folder)}.sqlite"
+        self._writable = True
         self._lock = threading.RLock()
-        self._damages = 0
-        self._files: list[VectorFile] = []  # all are read, the last is written
-        self._open_file(_newest(folder))
+        self._unsaved: dict[bytes, np.ndarray] = {}
+        self._recent: dict[bytes, np.ndarray] = {}  # read from disk
 
     def take(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the vectors of keys (n, 2), and which of them are there; zeros for the others."""
-        vectors = np.zeros((len(keys), self.dimension), np.float32)
+        names = _key_bytes(keys)
         with self._lock:
-            there = self._recent.take(key_bytes(keys), vectors)
-            for file in tuple(self._files):
-                missing = np.flatnonzero(~there)
-                stored = self._read(file, keys[missing]) if len(missing) else None
-                if stored is not None:
-                    rows = find_rows(_rows(stored[0]), key_bytes(keys[missing]))
-                    there[missing] = rows >= 0
-                    vectors[missing[rows >= 0]] = stored[1][rows[rows >= 0]]
-                    self._recent.add(key_bytes(stored[0]), stored[1])
+            absent = [n not in self._recent and n not in self._unsaved for n in names]
+            if any(absent):
+                self._remember(keys[absent])
+            rows = [self._recent.get(name, self._unsaved.get(name)) for name in names]
+        there = np.array([row is not None for row in rows], bool)
+        vectors = np.zeros((len(keys), self.dimension), np.float32)
+        if there.any():
+            vectors[there] = [row for row in rows if row is not None]
         return vectors, there
 
     def holds(self, keys: np.ndarray) -> np.ndarray:
-        """Return which keys (n, 2) are there, without a look at their vectors."""
+        """Return which keys (n, 2) are there, without reading their vectors."""
         with self._lock:
-            there = self._recent.holds(key_bytes(keys))
-            for file in tuple(self._files):
-                missing = np.flatnonzero(~there)
-                stored = self._read_keys(file, keys[missing]) if len(missing) else None
-                if stored is not None:
-                    there[missing] = find_rows(_rows(stored), key_bytes(keys[missing])) >= 0
-        return there
+            stored = self._on_disk(lambda file: _keys_of(_select(file, "first, second", keys)))
+            names = self._unsaved.keys() | set(_key_bytes(stored) if stored is not None else ())
+        return np.array([name in names for name in _key_bytes(keys)], bool)
 
     def add(self, keys: np.ndarray, vectors: np.ndarray) -> None:
-        """Take vectors (n, D) in under their keys (n, 2), and keep them on disk if that works.
-
-        A key that is there already keeps its vector.
-        """
+        """Store vectors (n, D) under their keys (n, 2); a key that is there keeps its vector."""
         if np.shape(vectors) != (len(keys), self.dimension):
             raise BadInput(
                 f"vectors of shape {np.shape(vectors)} for {len(keys)} keys",
                 remedy=f"give shape ({len(keys)}, {self.dimension})",
             )
+        values = np.array(vectors, np.float32, order="C")
         with self._lock:
-            while not self._written(self._files[-1], keys, vectors):
-                pass
+            saved = self._writable and self._on_disk(
+                lambda file: _insert(file, keys, values), writing=True
+            )
+            if not saved:
+                for name, vector in zip(_key_bytes(keys), values, strict=True):
+                    self._unsaved.setdefault(name, vector)
 
-    def _read(self, file: VectorFile, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return those of the keys that a file has, and their vectors; None if it is unusable."""
-        try:
-            return file.take(keys)
-        except Damaged as error:
-            self._set_aside(file, error)
-        except FAILURES as error:
-            self._give_up(file, error)
-        return None
+    def _remember(self, keys: np.ndarray) -> None:
+        """Read vectors from disk into memory, and forget earlier ones where they are too many."""
+        found = self._on_disk(lambda file: _read_vectors(file, keys, self.dimension))
+        if found is not None:
+            if len(self._recent) * self.dimension * 4 > RECENT:
+                self._recent = {}
+            self._recent.update(zip(_key_bytes(found[0]), found[1], strict=True))
 
-    def _read_keys(self, file: VectorFile, keys: np.ndarray) -> np.ndarray | None:
-        """Return those of the keys that a file has; None if it is unusable."""
-        try:
-            return file.holds(keys)
-        except Damaged as error:
-            self._set_aside(file, error)
-        except FAILURES as error:
-            self._give_up(file, error)
-        return None
+    def _on_disk(
+        self, work: Callable[[sqlite3.Connection], Result], *, writing: bool = False
+    ) -> Result | None:
+        """Return the result of some work on the file, None where the file cannot be used.
 
-    def _written(self, file: VectorFile, keys: np.ndarray, vectors: np.ndarray) -> bool:
-        """Write to a file; where that fails, see to it that there is another one to write to."""
-        try:
-            file.add(keys, vectors)
-        except Damaged as error:
-            self._set_aside(file, error)
-            return False
-        except FAILURES as error:  # what is there can still be read
-            logger.info("%s cannot be written (%s); vectors stay in memory", file.path, f"{error}")
-            self._files.append(VectorFile(None, self.dimension))
-            return False
-        return True
-
-    def _open_file(self, number: int) -> None:
-        """Open a file to write to, the next one if that is damaged, or else memory."""
-        if self.folder is not None and self._damages < DAMAGES:
-            path = _path(self.folder, number)
+        A connection lives as long as the work: it is never shared with a thread or a child.
+        """
+        for _ in range(DAMAGES):
+            if self.path is None or not (writing or self.path.exists()):
+                return None
             try:
-                self._files.append(VectorFile(path, self.dimension))
+                return _with_file(work, self.path, writing=writing)
             except Damaged as error:
-                self._begin_next(path, error)
-            except FAILURES as error:
-                logger.info("%s cannot be written (%s); vectors stay in memory", path, f"{error}")
-                with contextlib.suppress(Damaged, *FAILURES):
-                    self._files.append(VectorFile(path, self.dimension, read_only=True))
-                self._files.append(VectorFile(None, self.dimension))
-        else:
-            self._files.append(VectorFile(None, self.dimension))
-
-    def _set_aside(self, file: VectorFile, error: Damaged) -> None:
-        self._files.remove(file)
-        if file.read_only or file.path is None:
-            return
-        self._begin_next(file.path, error)
-
-    def _begin_next(self, path: Path, error: Damaged) -> None:
-        """Leave a damaged file alone and open the next; what was set aside before it is deleted."""
-        logger.warning(
-            "%s is damaged (%s); it is set aside and a new one is begun", path, f"{error}"
-        )
-        self._damages += 1
-        _delete_before(path)
-        self._open_file(max(_number(path) + 1, _newest(self.folder)))
-
-    def _give_up(self, file: VectorFile, error: Exception) -> None:
-        """Stop using a file that cannot be read."""
-        logger.info("%s cannot be read (%s)", file.path, f"{error}")
-        self._files.remove(file)
-        if not self._files or self._files[-1].read_only:
-            self._files.append(VectorFile(None, self.dimension))
+                self.path = _set_aside(self.path, error)
+            except (OSError, sqlite3.Error) as error:
+                verb = "written" if writing else "read"
+                logger.info("%s cannot be %s (%s)", self.path, verb, error)
+                self._writable = False
+                self.path = self.path if writing else None
+                return None
+        self.path = None
+        return None
 
 
-def _rows(keys: np.ndarray) -> dict[bytes, int]:
-    return dict(zip(key_bytes(keys), range(len(keys)), strict=True))
-
-
-def _path(folder: Path, number: int) -> Path:
-    return folder / f"vectors-{number}.sqlite"
-
-
-def _number(path: Path) -> int:
-    return int(path.stem.rpartition("-")[2])
-
-
-def _newest(folder: Path | None) -> int:
-    """Return the highest number of a file in a folder, 1 where there is none."""
+def _with_file(
+    work: Callable[[sqlite3.Connection], Result], path: Path, *, writing: bool
+) -> Result | None:
+    """Return the result of some work on a file; None if it is only read and still empty."""
+    if writing:
+        path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        names = [] if folder is None else [path.name for path in folder.iterdir()]
-    except OSError:
-        names = []
-    matches = map(_NAME.fullmatch, names)
-    return max((int(match[1]) for match in matches if match), default=1)
+        with contextlib.closing(_connect(path)) as connection:
+            if _is_new(connection):
+                if not writing:
+                    return None
+                connection.executescript(_SCHEMA)
+            return work(connection)
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 255 in _DAMAGE:
+            raise Damaged(str(error)) from error
+        raise
 
 
-def _delete_before(path: Path) -> None:
-    """Delete the files with lower numbers, which nobody reads any more."""
-    with contextlib.suppress(OSError):
-        for other in path.parent.iterdir():
-            match = _NAME.match(other.name)
-            if match and int(match[1]) < _number(path):
+def _set_aside(path: Path, error: Damaged) -> Path:
+    """Leave a damaged file alone, delete what was set aside before it, and return the next one."""
+    logger.warning("%s is damaged (%s); its vectors are made again", path, error)
+    number = int(path.stem.rpartition("-")[2])
+    for other_number, other in list(_numbered(path.parent)):
+        if other_number < number:
+            with contextlib.suppress(OSError):
                 other.unlink()
+    return path.with_name(f"vectors-{number + 1}.sqlite")
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=SECONDS, isolation_level=None)
+
+
+def _is_new(connection: sqlite3.Connection) -> bool:
+    """Tell whether a file is still empty; raise `Damaged` for one of another kind."""
+    connection.execute("BEGIN")  # both are of one moment
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    connection.execute("COMMIT")
+    if version != FORMAT and (version, tables) != (0, 0):
+        raise Damaged(f"not vectors of format {FORMAT}")
+    return version != FORMAT
+
+
+def _read_vectors(
+    connection: sqlite3.Connection, keys: np.ndarray, dimension: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return those of the keys that are there, in any order, and their vectors."""
+    rows = _select(connection, "first, second, checksum, vector", keys)
+    try:
+        stored = _keys_of(rows)
+        content = b"".join(row[3] for row in rows)
+        vectors = np.frombuffer(content, np.float32).reshape(len(rows), dimension)
+        sound = np.array_equal(_checksums(stored, vectors), [row[2] for row in rows])
+    except (TypeError, ValueError, OverflowError) as error:
+        raise Damaged("vectors of another size or kind") from error
+    if not sound:
+        raise Damaged("vectors that do not fit their checksums")
+    return stored, vectors
+
+
+def _select(connection: sqlite3.Connection, columns: str, keys: np.ndarray) -> list[Any]:
+    """Return columns of the rows whose first half of the key is that of a key."""
+    first = np.ascontiguousarray(keys[:, 0], np.uint64).view(np.int64)
+    rows: list[Any] = []
+    for begin in range(0, len(first), CHUNK):
+        part = first[begin : begin + CHUNK].tolist()
+        marks = ",".join("?" * len(part))
+        query = f"SELECT {columns} FROM vectors WHERE first IN ({marks})"
+        rows += connection.execute(query, part)
+    return rows
+
+
+def _insert(connection: sqlite3.Connection, keys: np.ndarray, vectors: np.ndarray) -> bool:
+    """Store vectors under their keys; a key that is there already keeps its vector."""
+    halves = np.ascontiguousarray(keys, np.uint64).view(np.int64)
+    columns = halves[:, 0].tolist(), halves[:, 1].tolist(), _checksums(keys, vectors).tolist()
+    insert = "INSERT OR IGNORE INTO vectors (first, second, checksum, vector) VALUES (?, ?, ?, ?)"
+    connection.execute("BEGIN IMMEDIATE")
+    with connection:  # commits, or rolls back
+        connection.executemany(insert, zip(*columns, vectors, strict=True))
+    return True
+
+
+def _keys_of(rows: list[Any]) -> np.ndarray:
+    return np.array([row[:2] for row in rows], np.int64).reshape(-1, 2).view(np.uint64)
+
+
+def _key_bytes(keys: np.ndarray) -> list[bytes]:
+    parts: list[bytes] = np.ascontiguousarray(keys, np.uint64).view("V16").ravel().tolist()
+    return parts
+
+
+def _checksums(keys: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return one checksum per row that any single changed number changes."""
+    bits = np.ascontiguousarray(vectors, np.float32).view(np.int32)
+    halves = np.ascontiguousarray(keys, np.uint64).view(np.int64)
+    return bits.sum(1, dtype=np.int64) + 3 * halves[:, 0] + halves[:, 1] + 1
+
+
+def _numbered(folder: Path) -> Iterator[tuple[int, Path]]:
+    """Yield the files of vectors in a folder with their numbers; nothing where it is unreadable."""
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            match = _NAME.fullmatch(path.name)
+            if match:
+                yield int(match[1]), path
+
+
+def _newest(folder: Path) -> int:
+    """Return the highest number of a file in a folder, 1 where there is none."""
+    return max((number for number, _ in _numbered(folder)), default=1)

@@ -12,7 +12,8 @@ from kgraft.cli.output import MOST, AsJson, GraphName, Quiet, console, escape, p
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
-    from kgraft.embed import LinkPredictor, Ranking
+    from kgraft.embed import LinkPredictor
+    from kgraft.measure import Ranking
 
 
 def eval_(
@@ -31,7 +32,7 @@ def eval_(
     """
     choose("split", split, ("train", "valid", "test"))
     predictor = open_vectors(graph, vectors)
-    from kgraft.embed import Queries, relation_categories
+    from kgraft.measure import Queries, relation_categories
 
     with progress_bar(quiet) as progress:
         ranking = predictor.rank(split, progress=progress)

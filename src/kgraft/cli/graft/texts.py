@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,20 +40,14 @@ def prepare(
     With `counted`, the graph's counts of senses are of these texts. With `found`, the words whose
     senses are marked are looked up as in any text, not by their marked lemma and part of speech.
     """
+    from kgraft.corpus import has_field
     from kgraft.graft import ExpectingKnowledge, WordNetKnowledge
 
     if isinstance(knowledge, ExpectingKnowledge) and path is None:
         return _clozes(grafted, layer, knowledge.graph, seed)
-    if isinstance(knowledge, WordNetKnowledge) and (path is None or _tells_senses(path)):
+    if isinstance(knowledge, WordNetKnowledge) and (path is None or has_field(path, "lemma")):
         return _senses(grafted, layer, knowledge, path, seed, counted=counted, found=found)
     return _annotated(grafted, layer, knowledge, path, seed)
-
-
-def _tells_senses(path: Path) -> bool:
-    """Tell whether the marks of a file have lemmas, as those of word senses do."""
-    from kgraft.corpus import read_json_lines
-
-    return any('"lemma"' in line for _, line in itertools.islice(read_json_lines(path), 20))
 
 
 def _senses(

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from kgraft.cli.given import need_room, need_texts
-from kgraft.cli.joint.texts import read_texts
 from kgraft.cli.output import (
     MOST_EPOCHS,
     AsJson,
@@ -84,15 +83,20 @@ def pretrain(
     opened = Graph.open(graph)
     need_texts(texts)
     need_room(out, overwrite=overwrite)
+    from kgraft.corpus import verbalise_graph
     from kgraft.joint import JointConfig, JointModel, PretrainSettings, Weights
     from kgraft.joint import pretrain as train
+    from kgraft.link import read_or_link
     from kgraft.text import Encoder
 
     weights = Weights(words, mentions, categories, relations)
     settings = PretrainSettings(weights=weights, seed=seed).changed(epochs=epochs)
     told: dict[str, float] = {}
     with progress_bar(quiet) as progress:
-        data = read_texts(texts, opened, out, seed, progress=progress)
+        if texts is None:
+            data = verbalise_graph(opened, seed=seed)
+        else:
+            data = read_or_link(texts, opened, out, progress=progress)
         learnt, chosen_by = data.hold_out(seed=seed)
         model = JointModel(Encoder.load(encoder, max_length=128), JointConfig(cut=cut), seed=seed)
         if not quiet:

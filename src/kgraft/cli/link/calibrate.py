@@ -35,9 +35,10 @@ def calibrate(
     opened = Graph.open(graph)
     need_lines(texts)
     need_link_model(model)
-    from kgraft.link import Linker, calibrate_threshold, read_texts
+    from kgraft.corpus import read_documents
+    from kgraft.link import Linker, calibrate_threshold
 
-    sample = [example["text"] for example in islice(read_texts(texts), limit)]
+    sample = [document["text"] for document in islice(read_documents(texts), limit)]
     with progress_bar() as progress:
         progress.start("linking, and encoding entities seen for the first time")
         threshold = calibrate_threshold(Linker(opened, model), sample)

@@ -195,7 +195,7 @@ class FactRecallKnowledge(GraphKnowledge):
         Without what an entity has more than `MOST_ENDS` of.
         """
         shift = len(self.graph.relations)
-        near, relation, far = self.graph.triples.both_ways(shift)
+        near, relation, far = self.graph.triples.with_inverses(shift)
         order = np.lexsort((relation, near))
         near, relation, far = near[order], relation[order], far[order]
         keys = near * (2 * shift) + relation

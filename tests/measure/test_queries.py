@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgraft.embed.queries import Queries
 from kgraft.graph import TripleArrays
+from kgraft.measure import Queries, QueryBatch
 
 ENTITIES, RELATIONS = 5, 3
 triples = st.lists(
@@ -34,10 +34,10 @@ def naive(rows):
 @given(triples)
 def test_queries_hold_every_answer_once(rows):
     queries, expected = Queries.of(arrays(rows), RELATIONS), naive(rows)
-    batch = list(zip(queries.entity.tolist(), queries.relation.tolist(), strict=True))
-    assert len(queries) == len(batch)
-    assert batch == sorted(expected)
-    for number, query in enumerate(batch):
+    asked = list(zip(queries.entity.tolist(), queries.relation.tolist(), strict=True))
+    assert len(queries) == len(asked)
+    assert asked == sorted(expected)
+    for number, query in enumerate(asked):
         first, last = queries.bounds[number : number + 2]
         assert queries.answer[first:last].tolist() == sorted(expected[query])
     assert queries.bounds[-1] == len(queries.answer)
@@ -50,18 +50,18 @@ def test_answers_by_number(rows, random):
     numbers = [random.randrange(len(queries)) for _ in range(6)] if rows else []
     row, answer = queries.answers(np.array(numbers, np.int64))
     found = list(zip(row.tolist(), answer.tolist(), strict=True))
-    batch = [(int(queries.entity[n]), int(queries.relation[n])) for n in numbers]
-    assert found == [(i, a) for i, query in enumerate(batch) for a in sorted(expected[query])]
+    asked = [(int(queries.entity[n]), int(queries.relation[n])) for n in numbers]
+    assert found == [(i, a) for i, query in enumerate(asked) for a in sorted(expected[query])]
 
 
 @thorough
 @given(triples)
 def test_answers_by_content(rows):
     queries, expected = Queries.of(arrays(rows), RELATIONS), naive(rows)
-    batch = [(e, r) for e in range(ENTITIES) for r in range(2 * RELATIONS)]
-    row, answer = queries.known(*np.array(batch).T)
+    asked = [(e, r) for e in range(ENTITIES) for r in range(2 * RELATIONS)]
+    row, answer = queries.known(QueryBatch(*np.array(asked).T))
     found = list(zip(row.tolist(), answer.tolist(), strict=True))
-    assert found == [(i, a) for i, q in enumerate(batch) for a in sorted(expected.get(q, ()))]
+    assert found == [(i, a) for i, q in enumerate(asked) for a in sorted(expected.get(q, ()))]
 
 
 def test_numbers_beyond_32_bits_do_not_overflow():
@@ -71,4 +71,4 @@ def test_numbers_beyond_32_bits_do_not_overflow():
     queries = Queries.of(TripleArrays(one, zero + 999, zero, zero.astype(np.int8)), 1000)
     assert queries.entity.tolist() == [0, many]
     assert queries.relation.tolist() == [1999, 999]
-    assert queries.known(np.array([many], np.int32), np.array([999], np.int32))[1].tolist() == [0]
+    assert queries.known(QueryBatch(*np.array([[many], [999]], np.int32)))[1].tolist() == [0]
