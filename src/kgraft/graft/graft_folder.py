@@ -34,6 +34,7 @@ class GraftFolder(Pretrained):
     kind: ClassVar[Kind] = Kind("graft", MODEL_MANIFEST)
     format: ClassVar[int] = 2
     made_by: ClassVar[str] = "kgraft graft train"
+    unversioned_file: ClassVar[str] = "graft.safetensors"
     config_class: ClassVar[type[GraftConfig]] = GraftConfig
 
     def __init__(self, config: GraftConfig, tensors: Mapping[str, Tensor]) -> None:

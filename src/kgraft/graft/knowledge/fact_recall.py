@@ -72,6 +72,7 @@ class FactRecallKnowledge(GraphKnowledge):
     """The names of a graph, and what its facts say of the words that are masked in a text."""
 
     closed = True  # any of the candidates may be right, so that there is no threshold
+    layers_above = 0
 
     def __init__(
         self,
