@@ -4,9 +4,9 @@ import json
 import re
 
 import pytest
+from tests.graft.annotated import examples
 from tests.graft.conftest import graph, host_folder  # noqa: F401
 from tests.graft.senses import tiny_wordnet
-from tests.graft.test_train import examples
 from tests.graft.tiny import build
 from typer.testing import CliRunner
 

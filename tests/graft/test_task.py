@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from tests.graft.annotated import examples
 from tests.graft.conftest import SETTINGS
 
 from kgraft.corpus import AnnotatedTexts, annotate
@@ -13,23 +14,10 @@ from kgraft.graft.task import GraftTask, read_batch
 from kgraft.progress import Silent
 from kgraft.text import Encoder, MaskedHead, MaskedTask
 
-SENTENCES = {
-    "fr-paris": ["{} lies in France.", "the Seine flows through {}", "{} rules France"],
-    "tx-paris": ["{} lies in Texas.", "a small city in Texas is {}", "{} has few people"],
-    "myth": ["{} took Helen away.", "prince {} came to Troy", "{} shot Achilles"],
-}
 QUICK = GraftSettings(
     linker_epochs=30, epochs=2, linker_rate=1e-2, graft_rate=1e-3, batch_tokens=64, patience=50,
     linker_loss="likelihood",
 )  # fmt: skip
-
-
-def examples():
-    for entity, sentences in SENTENCES.items():
-        for sentence in sentences:
-            start = sentence.index("{}")
-            mention = {"start": start, "end": start + 5, "entity": entity}
-            yield sentence.format("Paris"), [mention]
 
 
 @pytest.fixture

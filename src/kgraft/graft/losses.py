@@ -20,18 +20,18 @@ MARGIN = 0.2  # γ
 
 def likelihood_loss(scores: Tensor, gold: Tensor) -> Tensor:
     """Return the loss of scores ψ (…, K), -inf where padded, with the rank of the gold one (…)."""
-    known = gold >= 0
-    if not known.any():
+    has_gold = gold >= 0
+    if not has_gold.any():
         return scores.new_zeros(())
-    return cross_entropy(scores[known], gold[known])
+    return cross_entropy(scores[has_gold], gold[has_gold])
 
 
 def margin_loss(scores: Tensor, gold: Tensor, margin: float = MARGIN) -> Tensor:
     """Return the loss of scores ψ (…, K), -inf where padded, with the rank of the gold one (…)."""
-    known = (gold >= 0) | (gold == NIL)
-    if not known.any():
+    is_judged = (gold >= 0) | (gold == NIL)
+    if not is_judged.any():
         return scores.new_zeros(())
-    scores, gold = scores[known], gold[known]
+    scores, gold = scores[is_judged], gold[is_judged]
     right = torch.arange(scores.shape[-1], device=scores.device) == gold[:, None]
     wrong = (margin + scores).clamp_min(0).masked_fill(right, 0.0)
     return (wrong + (margin - scores).clamp_min(0).where(right, 0.0)).sum() / len(gold)

@@ -109,7 +109,7 @@ class NextSentenceHead(nn.Module):
 
     def loss(self, hidden: Tensor, follows: Tensor) -> Tensor:
         """Return the mean cross-entropy of those that are known, from what was read (B, L, D)."""
-        known = follows >= 0
-        if not known.any():
+        is_pair = follows >= 0
+        if not is_pair.any():
             return (hidden * 0.0).sum()
-        return cross_entropy(self(hidden[known, 0]), follows[known])
+        return cross_entropy(self(hidden[is_pair, 0]), follows[is_pair])

@@ -58,7 +58,9 @@ class GraftSettings(TrainingSettings):
     """
 
     linker_epochs: int = setting(2, "Epochs in which only the linker learns.", EPOCHS_OR_NONE)
-    epochs: int = setting(3, "Epochs in which everything learns, after those of the linker.", EPOCHS_OR_NONE)
+    epochs: int = setting(
+        3, "Epochs in which everything learns, after those of the linker.", EPOCHS_OR_NONE
+    )
     patience: int | None = setting(
         3, "Validations without a better figure before training stops.", EPOCHS
     )

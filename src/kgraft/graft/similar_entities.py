@@ -61,16 +61,23 @@ class SimilarEntityFacts:
             near, ends, facts = self._facts[index]
             if not len(near):
                 continue
-            others, count = self._vectors[near].T, max(1, AT_ONCE // len(near))
+            count = max(1, AT_ONCE // len(near))
             for first in range(rows.start, rows.stop, count):
                 block = slice(first, min(first + count, rows.stop))
-                weight = (queries[block] @ others).toarray() ** POWER + SMALLEST  # (n, near)
-                weight[near == entity[block][:, None]] = 0.0
-                row, column, score = _best((facts.T @ weight.T).T)
+                weights = self._weights(queries[block], entity[block], near)
+                row, column, score = _best((facts.T @ weights.T).T)
                 parts.append((first + row, ends[column], score))
         row, far, score = (np.concatenate(part) for part in zip(*parts, strict=True))
         order = np.lexsort((-score, row))
         return row[order], far[order], score[order]
+
+    def _weights(
+        self, queries: sparse.csr_array, entity: np.ndarray, others: np.ndarray
+    ) -> np.ndarray:
+        """Return ε + (x(s) · x(s'))³ of entities and others, 0 for an entity itself, (n, S)."""
+        weights: np.ndarray = (queries @ self._vectors[others].T).toarray() ** POWER + SMALLEST
+        weights[others == entity[:, None]] = 0.0
+        return weights
 
     @cached_property
     def _vectors(self) -> sparse.csr_array:

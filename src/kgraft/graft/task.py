@@ -79,7 +79,7 @@ class GraftTask(AdamWTask[Batch]):
     """
 
     kind: ClassVar[Kind] = GraftFolder.kind
-    remedy: ClassVar[str] = "lower the learning rates"
+    remedy = "lower the learning rates"
 
     def __init__(
         self,
@@ -98,22 +98,24 @@ class GraftTask(AdamWTask[Batch]):
         self.valid = valid if valid is not None and len(valid) else None
         self.settings = settings if use_knowledge else settings.without_knowledge()
         self._identity, self._trains_head = dict(identity or {}), head is None
-        if settings.rank is not None:
-            adapt(encoder.model, settings.rank, seed=settings.seed, keep=["grafts"])
-        if settings.frozen_layers:
-            freeze_bottom(encoder.model, settings.frozen_layers, keep=["grafts"])
         self.mask = TokenMask(encoder)
-        with seeded(settings.seed):
-            self.head = MaskedHead.of(encoder) if head is None else head
-        modules: dict[str, nn.Module] = {"model": encoder.model, "head": self.head}
-        if texts.follows is not None:
-            with seeded(settings.seed):
-                self.next_sentence = NextSentenceHead(encoder.dimension)
-            modules["next"] = self.next_sentence
+        _limit_host(encoder, settings)
+        modules = self._modules(head)
         self.groups = self._groups(modules)
         rates = [(self._rate(name), group) for name, group in self.groups.items()]
         super().__init__(nn.ModuleDict(modules), rates, weight_decay=settings.weight_decay)
         self.phases = self._phases()
+
+    def _modules(self, head: MaskedHead | None) -> dict[str, nn.Module]:
+        """Return what is trained, with new heads where they are needed."""
+        with seeded(self.settings.seed):
+            self.head = MaskedHead.of(self.encoder) if head is None else head
+        modules: dict[str, nn.Module] = {"model": self.encoder.model, "head": self.head}
+        if self.texts.follows is not None:
+            with seeded(self.settings.seed):
+                self.next_sentence = NextSentenceHead(self.encoder.dimension)
+            modules["next"] = self.next_sentence
+        return modules
 
     def _groups(self, modules: Mapping[str, nn.Module]) -> dict[str, list[nn.Parameter]]:
         """Return what is trained, by the part whose learning rate it has."""
@@ -316,9 +318,9 @@ class GraftTask(AdamWTask[Batch]):
             _, scores = self._read(ids, mask, mentions)
             for layer, score in scores.items():
                 gold = mentions[layer].gold_rank
-                known = gold >= 0
-                right += int(torch.eq(score[known].argmax(-1), gold[known]).sum())
-                links += int(known.sum())
+                has_gold = gold >= 0
+                right += int(torch.eq(score[has_gold].argmax(-1), gold[has_gold]).sum())
+                links += int(has_gold.sum())
         return right / max(links, 1)
 
     def _perplexity(self, texts: MentionWindows) -> float:
@@ -340,6 +342,14 @@ class GraftTask(AdamWTask[Batch]):
         self.head.save(folder)
         facts = {**self.settings.to_dict(), **self.identity()}
         self.encoder.save_pretrained(folder, facts=facts)
+
+
+def _limit_host(encoder: GraftedEncoder, settings: GraftSettings) -> None:
+    """Let a host learn only by changes of a rank, or only above its lowest layers."""
+    if settings.rank is not None:
+        adapt(encoder.model, settings.rank, seed=settings.seed, keep=["grafts"])
+    if settings.frozen_layers:
+        freeze_bottom(encoder.model, settings.frozen_layers, keep=["grafts"])
 
 
 def read_batch(

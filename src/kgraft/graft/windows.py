@@ -83,15 +83,15 @@ def locate_mentions(
     annotated too. Of pairs, the windows that hold both halves know whether the second follows.
     """
     if isinstance(data, Pairs):
-        windows = locate_mentions(
+        pairs = locate_mentions(
             encoder,
             data.data,
             layer,
             add_annotated=add_annotated,
             trust_unambiguous=trust_unambiguous,
         )
-        whole = np.bincount(windows.text)[windows.text] == 1
-        return replace(windows, follows=np.where(whole, data.follows[windows.text], UNKNOWN))
+        is_whole = np.bincount(pairs.text)[pairs.text] == 1
+        return replace(pairs, follows=np.where(is_whole, data.follows[pairs.text], UNKNOWN))
     texts = data.texts if isinstance(data, AnnotatedTexts) else list(data)
     windows = encoder.windows(texts, extra_inputs=False)
     located = {}

@@ -41,18 +41,16 @@ class MentionBatch:
         row, mention = spans.rows_in(windows)
         column = np.arange(len(row)) - np.searchsorted(row, row)
         shape = (len(windows), int(column.max(initial=-1)) + 1)
-        first, last = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        first[row, column], last[row, column] = spans.first[mention], spans.last[mention]
-        owner, candidate = expand(mentions.bounds[mention], mentions.bounds[mention + 1])
-        rank = candidate - mentions.bounds[mention][owner]
-        cells = (row[owner], column[owner], rank)
-        wide = (*shape, int(rank.max(initial=0)) + 1)
-        entity, prior = np.full(wide, PADDING, np.int64), np.zeros(wide, np.float32)
-        entity[cells], prior[cells] = mentions.entity[candidate], mentions.prior[candidate]
-        gold = np.full(shape, UNKNOWN, np.int64)
-        if mentions.gold is not None:
-            gold[row, column] = mentions.gold[mention]
-        columns = (first, last, entity, prior, _ranks_of(gold, entity))
+        cells = (row, column)
+        entity, prior = _padded_candidates(mentions, mention, cells, shape)
+        gold = np.full(len(mention), UNKNOWN) if mentions.gold is None else mentions.gold[mention]
+        columns = (
+            _padded(spans.first[mention], cells, shape, 0),
+            _padded(spans.last[mention], cells, shape, 0),
+            entity,
+            prior,
+            _ranks_of(_padded(gold, cells, shape, UNKNOWN), entity),
+        )
         return cls(*map(torch.from_numpy, columns))
 
     @property
@@ -159,6 +157,31 @@ class MentionBatch:
     def _to_mask(self, hidden: Tensor, keep_gold: bool) -> Tensor:
         touched = self.touches(hidden)
         return touched & (self.gold_rank < 0) if keep_gold else touched
+
+
+def _padded(
+    values: np.ndarray, cells: tuple[np.ndarray, ...], shape: tuple[int, ...], fill: float
+) -> np.ndarray:
+    """Return an array of a shape with values in some cells."""
+    padded = np.full(shape, fill, values.dtype)
+    padded[cells] = values
+    return padded
+
+
+def _padded_candidates(
+    mentions: Mentions,
+    mention: np.ndarray,
+    cells: tuple[np.ndarray, np.ndarray],
+    shape: tuple[int, int],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return entities and priors of the candidates of some mentions, (B, M, K)."""
+    first = mentions.bounds[mention]
+    owner, candidate = expand(first, mentions.bounds[mention + 1])
+    rank = candidate - first[owner]
+    wide = (*shape, int(rank.max(initial=0)) + 1)
+    places = (*(column[owner] for column in cells), rank)
+    entity = _padded(mentions.entity[candidate].astype(np.int64), places, wide, PADDING)
+    return entity, _padded(mentions.prior[candidate], places, wide, 0.0)
 
 
 def _ranks_of(gold: np.ndarray, entity: np.ndarray) -> np.ndarray:

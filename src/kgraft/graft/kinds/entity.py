@@ -4,7 +4,7 @@ Each mention takes the candidate with the highest prior. What is known of it is 
 of the mention, or mixed with them:
 
     add       H'_t = H_t + W x               W starts nearly silent
-    concat    H'_t = [H_t ; x] W             W starts as the identity beside something nearly silent
+    concat    H'_t = [H_t ; x] W             W starts as the identity and something nearly silent
 
 with x the mean of the entities' vectors over the mentions that hold word t.
 """
@@ -22,7 +22,7 @@ from kgraft.graft.output import GraftOutput
 from kgraft.graft.settings import InjectionSettings
 from kgraft.text import MASKED, MentionBatch
 
-_QUIET = 0.02  # how loud what is injected begins, beside the host
+_QUIET = 0.02  # how loud what is injected begins, relative to the host
 
 
 @GRAFTS.register("entity")

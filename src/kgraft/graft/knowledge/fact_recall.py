@@ -8,7 +8,7 @@ each is a candidate of the hidden word. How likely it is, given an entity s that
 where n(s, r) is how many such o the graph tells, and the first part is only of those; what is said
 in the other direction, (o, r, s), counts less. The second part is what the graph lacks but would
 say: p(r, o | s) by what it says of entities like s (see `similar_entities`), for the relations that
-fit the text best. How well a relation fits is told by its phrases (see `relation_fit`).
+fit the text best. How well a relation fits is judged by its phrases (see `relation_fit`).
 """
 
 from __future__ import annotations
@@ -60,6 +60,15 @@ class _Weighted(NamedTuple):
     weight: np.ndarray
 
 
+class _Meanings(NamedTuple):
+    """Entities that names next to hidden words may mean."""
+
+    word: np.ndarray  # (S,) the hidden word
+    name: np.ndarray  # (S,) row of the pair of a hidden word and a name
+    entity: np.ndarray  # (S,)
+    prior: np.ndarray  # (S,)
+
+
 class _HiddenWords(NamedTuple):
     """The mask tokens of texts."""
 
@@ -103,20 +112,29 @@ class FactRecallKnowledge(GraphKnowledge):
         if not len(hidden.text):
             return mentions
         mentions = mentions.select(~_overlaps(mentions, hidden, len(self.mask_token)))
+        excluded = np.full(len(texts), -1) if exclude is None else exclude
+        candidates = self._recall(texts, mentions, hidden, excluded[hidden.text])
+        masked = _masked_mentions(hidden, len(self.mask_token), candidates)
+        return Mentions.merge(mentions, masked)[0]
+
+    def _recall(
+        self,
+        texts: Sequence[str],
+        mentions: Mentions,
+        hidden: _HiddenWords,
+        excluded: np.ndarray,
+    ) -> _Weighted:
+        """Return what hidden words may be by the names next to them, the likeliest first."""
         word, name = _nearest_names(mentions, hidden, ~_is_plain_word(texts, mentions))
         contexts = self._contexts(texts, mentions, hidden, word, name)
         distinct, context = np.unique(np.array(contexts, object), return_inverse=True)
         fit = self._fit.scores(distinct.tolist())
-        excluded = np.full(len(texts), -1) if exclude is None else exclude
-        excluded = excluded[hidden.text]
         parts = [_Weighted(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
         for first in range(0, len(hidden.text), AT_ONCE):
             rows = slice(*np.searchsorted(word, [first, first + AT_ONCE]))
-            names = word[rows], name[rows]
-            parts.append(self._candidates(mentions, *names, fit[context[rows]], excluded))
-        candidates = _Weighted(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-        masked = _masked_mentions(hidden, len(self.mask_token), candidates)
-        return Mentions.merge(mentions, masked)[0]
+            meanings = _likeliest_meanings(mentions, word[rows], name[rows])
+            parts.append(self._candidates(meanings, fit[context[rows]], excluded))
+        return _Weighted(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     @cached_property
     def _fit(self) -> RelationFit:
@@ -141,28 +159,19 @@ class FactRecallKnowledge(GraphKnowledge):
 
     # What is said, and what would be
 
-    def _candidates(
-        self,
-        mentions: Mentions,
-        word: np.ndarray,
-        name: np.ndarray,
-        fit: np.ndarray,
-        excluded: np.ndarray,
-    ) -> _Weighted:
+    def _candidates(self, meanings: _Meanings, fit: np.ndarray, excluded: np.ndarray) -> _Weighted:
         """Return what hidden words may be, the likeliest first: word, entity, weight.
 
-        Next to each word is a name, and each relation fits what is said with it so well.
+        Each relation fits so well what is said with a name.
         """
-        first = mentions.bounds[name]
-        pair, row = expand(first, np.minimum(mentions.bounds[name + 1], first + MEANINGS))
-        subject, prior = mentions.entity[row], mentions.prior[row]
-        factor, word = np.exp(SHARPNESS * fit)[pair], word[pair]
+        word, subject = meanings.word, meanings.entity
+        factor = np.exp(SHARPNESS * fit)[meanings.name]
         stated = self._stated(subject, factor, excluded[word])
         predicted = self._predicted(subject, factor, excluded[word])
         parts = zip(stated, predicted, strict=True)
         row, entity, weight = (np.concatenate(column) for column in parts)
         keys, same = np.unique(word[row] << 32 | entity, return_inverse=True)
-        total = np.bincount(same, prior[row] * weight, minlength=len(keys))
+        total = np.bincount(same, meanings.prior[row] * weight, minlength=len(keys))
         owner, entity = keys >> 32, keys & 0xFFFFFFFF
         order = np.lexsort((-total, owner))
         order = order[rank_within(owner[order]) < CANDIDATES]
@@ -284,16 +293,29 @@ def _nearest_names(
     Only names that are `telling` count.
     """
     length = 1 + max(int(mentions.end.max(initial=0)), int(hidden.start.max(initial=0)))
-    start, end = mentions.text * length + mentions.start, mentions.text * length + mentions.end
-    widest = np.maximum.accumulate(np.append(-1, end))[:-1]
-    is_covered = end <= widest
-    is_followed = np.append(start[1:] == start[:-1], values=False)  # by a longer one
-    names = np.flatnonzero(~is_covered & ~is_followed & telling)
+    start = mentions.text * length + mentions.start
+    names = np.flatnonzero(_is_longest(start, mentions.text * length + mentions.end) & telling)
     sides = [np.searchsorted(mentions.text[names], hidden.text, side=s) for s in ("left", "right")]
     middle = np.searchsorted(start[names], hidden.text * length + hidden.start)
     first = np.maximum(sides[0], np.clip(middle, *sides) - NAMES // 2)
     word, row = expand(first, np.minimum(sides[1], first + NAMES))
     return word, names[row]
+
+
+def _is_longest(start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return which spans, in order of start and end, are in no longer one."""
+    widest = np.maximum.accumulate(np.append(-1, end))[:-1]
+    is_covered = end <= widest
+    is_followed = np.append(start[1:] == start[:-1], values=False)  # by a longer one
+    longest: np.ndarray = ~is_covered & ~is_followed
+    return longest
+
+
+def _likeliest_meanings(mentions: Mentions, word: np.ndarray, name: np.ndarray) -> _Meanings:
+    """Return what names next to hidden words most likely mean."""
+    first = mentions.bounds[name]
+    pair, row = expand(first, np.minimum(mentions.bounds[name + 1], first + MEANINGS))
+    return _Meanings(word[pair], pair, mentions.entity[row], mentions.prior[row])
 
 
 def _masked_mentions(hidden: _HiddenWords, width: int, candidates: _Weighted) -> Mentions:
