@@ -24,8 +24,7 @@ from kgraft.measure import paired_difference, ratio
 from kgraft.storage import sha256
 from kgraft.tasks import clozes, reciprocal_ranks
 from kgraft.tasks.facts import Clozes, noticed_clozes
-from kgraft.text import Encoder
-from kgraft.text.masked import MaskedHead
+from kgraft.text import Encoder, MaskedHead
 from kgraft.vectors.entity_text import entity_texts
 
 IN_GRAPH = 4000  # facts of train that are asked for

@@ -11,8 +11,7 @@ from kgraft.graft.encoder import NoticedWindows
 from kgraft.graft.noticed import Noticed
 from kgraft.graft.trainee import Batch, GraftTrainee
 from kgraft.graph import Graph
-from kgraft.text import Encoder, Places
-from kgraft.text.masked import MaskedHead
+from kgraft.text import Encoder, MaskedHead, TokenSpans
 from kgraft.vectors import TextVectors
 
 TEXTS, TOKENS = 32, 128
@@ -84,10 +83,10 @@ def _training(run: Benchmark, knowledge: GraphKnowledge) -> None:
 
 def _trainee(knowledge: GraphKnowledge, *, knowing: bool) -> GraftTrainee:
     encoder = GraftedEncoder(Encoder.load(max_length=TOKENS), {LAYER: knowledge})
-    windows = encoder.plain_windows(["word " * (TOKENS - 2)] * TEXTS)
+    windows = encoder.windows(["word " * (TOKENS - 2)] * TEXTS, extra_inputs=False)
     mentions = drawn_mentions(0, knowledge.count)
     window = np.repeat(np.arange(TEXTS), MENTIONS)
-    places = Places(window, mentions.first.flatten().numpy(), mentions.last.flatten().numpy())
+    places = TokenSpans(window, mentions.first.flatten().numpy(), mentions.last.flatten().numpy())
     noticed = Noticed(
         places,
         np.arange(len(window) + 1) * CANDIDATES,

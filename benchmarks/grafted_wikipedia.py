@@ -26,8 +26,7 @@ from kgraft.graft import (
     train_graft,
 )
 from kgraft.graph import Graph
-from kgraft.text import Encoder
-from kgraft.text.masked import MaskedHead
+from kgraft.text import Encoder, MaskedHead
 
 SEEDS = (0, 1, 2)
 LAYER = 5

@@ -13,7 +13,7 @@ import numpy as np
 
 from kgraft.corpus import AnnotatedTexts, annotate
 from kgraft.graph import Graph
-from kgraft.text.passages import join, passages
+from kgraft.text import join_sentences, passages
 
 RUN = 8  # words in a row that two texts do not share by chance
 VALID, TEST = 85, 90  # the first of the 100 articles to choose by, and of those to measure on
@@ -78,7 +78,7 @@ def _in_passages(sentences: list[Sentence], graph: Graph) -> AnnotatedTexts:
 
 
 def _joined(sentences: list[Sentence]) -> tuple[str, list[dict[str, Any]]]:
-    text, starts = join([s.text for s in sentences])
+    text, starts = join_sentences([s.text for s in sentences])
     marks = [
         {"start": m["start"] + shift, "end": m["end"] + shift, "entity": m["entity"]}
         for s, shift in zip(sentences, starts, strict=True)

@@ -15,10 +15,7 @@ from benchmarks.harness import WORK
 from benchmarks.linked_wikipedia import read_articles, vital_texts
 from kgraft.graph import Graph
 from kgraft.storage import Kind, new_folder
-from kgraft.tensors import write_tensors
-from kgraft.text import Encoder
-from kgraft.text.masked import HEAD, MaskedHead
-from kgraft.text.masked_training import MaskedSettings, train_masked
+from kgraft.text import Encoder, MaskedHead, MaskedSettings, train_masked
 
 FOLDER = WORK / "masked-start"
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
@@ -44,6 +41,6 @@ def masked_start(data: Path) -> Path:
     encoder.model.config.update(NO_DROPOUT)  # trainings from here see each text once or twice
     with new_folder(FOLDER, Kind("encoder", "config.json")) as written:
         encoder.save(written)
-        write_tensors(written / HEAD, head.state_dict())
+        head.save(written)
     shutil.rmtree(run)
     return FOLDER

@@ -36,9 +36,7 @@ from torch.nn.functional import cross_entropy, embedding_bag, normalize
 
 from kgraft.graph import Graph, build_graph, open_source
 from kgraft.storage import new_file
-from kgraft.text import Encoder
-from kgraft.text.default import packaged_folder
-from kgraft.text.static import StaticEncoder, quantise
+from kgraft.text import Encoder, StaticEncoder, packaged_folder, quantise
 from kgraft.training import stream
 
 SEED = 0

@@ -11,8 +11,7 @@ from tools.distil_static import SEED, TEST, Retrieval, fold, open_graph, recall,
 
 from benchmarks.harness import Benchmark, Goal, shared_data, turns
 from kgraft.storage import sha256
-from kgraft.text import Encoder
-from kgraft.text.static import StaticEncoder
+from kgraft.text import Encoder, StaticEncoder
 
 TIMED = 2_000  # descriptions that both encoders read in turns
 MEDIC_QUERIES = 2_000

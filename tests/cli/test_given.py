@@ -40,7 +40,8 @@ WRONG = {
     "embed plot world nowhere --out map.png": "no vectors at nowhere",
     "embed export world nowhere --out map.tsv": "no vectors at nowhere",
     "graft train nowhere": "no graph at nowhere",
-    "graft train world --kind nothing": "no kind is named 'nothing'",
+    "graft train world --kind nothing": "no kind of graft is named 'nothing'",
+    "graft train world --knowledge nothing": "no kind of knowledge is named 'nothing'",
     "graft train world --vectors nowhere": "no vectors at nowhere",
     "graft train world --texts nowhere": "no file nowhere",
     "graft train world --out there": "there exists already",
@@ -95,27 +96,23 @@ def test_a_mistake_is_told_before_torch_is_loaded(outcomes, command):
 
 def test_the_names_are_those_there_are():
     from kgraft.embed import MODELS, PRESETS
-    from kgraft.graft.kinds import KINDS
     from kgraft.tasks.evaluate import TASKS
     from kgraft.tasks.joint_tasks import JOINT_TASKS
 
     assert set(given.MODELS) == set(MODELS)
     assert set(given.PRESETS) == set(PRESETS)
-    assert set(given.GRAFTS) == set(KINDS)
     assert set(given.GRAFT_TASKS) == set(TASKS)
     assert set(given.JOINT_TASKS) == set(JOINT_TASKS)
 
 
 def test_the_markers_are_those_that_are_written():
-    from kgraft.graft import saving as graft
     from kgraft.joint import saving as joint
     from kgraft.link import model as link
     from kgraft.tasks import answering
     from kgraft.vectors import folder as vectors
 
-    markers = (link.CONFIG, graft.CONFIG, joint.CONFIG, answering.SETTINGS, vectors.MARKER)
+    markers = (link.CONFIG, joint.CONFIG, answering.SETTINGS, vectors.MARKER)
     assert markers == (
-        "config.json",
         "config.json",
         "joint.json",
         "questions.json",

@@ -1,12 +1,12 @@
-"""`kgraft graft`: train a graft, look inside, and measure what it is worth."""
+"""`kgraft graft`: train a graft, look inside, and measure what it adds."""
 
 import json
 import re
 
 import pytest
+from tests.graft.annotated import examples
 from tests.graft.conftest import graph, host_folder  # noqa: F401
 from tests.graft.senses import tiny_wordnet
-from tests.graft.test_train import examples
 from tests.graft.tiny import build
 from typer.testing import CliRunner
 
@@ -48,7 +48,7 @@ def test_training_tells_what_it_does(folder, graph, host_folder):  # noqa: F811
     done = run("train", graph.folder, "--texts", folder / "texts.jsonl", "--encoder", host_folder,
                "--linker-epochs", 0, "--epochs", 1, "--layer", 1, "--rank", 2,
                "--out", folder / "other")  # fmt: skip
-    assert "tiny after layer 1; 33 texts, 3 to choose by; seed 0" in done.stderr
+    assert "tiny after layer 1; 33 texts, 3 to validate on; seed 0" in done.stderr
     assert "epoch 1  loss" in done.stderr
     assert "kgraft graft explain" in done.stdout
 
@@ -59,16 +59,16 @@ def test_documents_are_read_in_pairs(folder, graph, host_folder):  # noqa: F811
         for number, (text, mentions) in enumerate(list(examples()) * 4):
             told = {"id": f"d{number // 6}.{number}", "text": text, "mentions": mentions}
             file.write(json.dumps(told) + "\n")
-    done = run("train", graph.folder, "--texts", path, "--encoder", host_folder,
+    done = run("train", graph.folder, "--texts", path, "--encoder", host_folder, "--next-sentence",
                "--linker-epochs", 0, "--epochs", 4, "--out", folder / "paired")  # fmt: skip
-    assert "15 pairs of texts, 3 to choose by" in done.stderr
+    assert "15 pairs of texts, 3 to validate on" in done.stderr
     assert "a head for masked words is trained first" in done.stderr
     assert "next " in done.stderr
 
 
 @pytest.mark.parametrize(
     ("given", "options"),
-    [(True, []), (True, ["--found", "--upwards", "hypernym"]), (False, [])],
+    [(True, []), (True, ["--open-vocabulary", "--hypernym-relation", "hypernym"]), (False, [])],
 )
 def test_word_senses_by_the_same_command(tmp_path, host_folder, given, options, monkeypatch):  # noqa: F811
     monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
@@ -79,15 +79,15 @@ def test_word_senses_by_the_same_command(tmp_path, host_folder, given, options, 
     texts = ["--texts", path] if given else []
     done = run("train", graph.folder, *texts, *options, "--encoder", host_folder,
                "--linker-epochs", 1, "--epochs", 1, "--out", tmp_path / "graft")  # fmt: skip
-    assert "marked words" in done.stderr
+    assert "annotated words" in done.stderr
     if given:
-        assert "18 texts with 18 marked words, 2 texts to choose by" in done.stderr
+        assert "18 texts with 18 annotated words, 2 texts to validate on" in done.stderr
 
 
 def test_facts_are_recalled(folder, graph, host_folder):  # noqa: F811
-    done = run("train", graph.folder, "--expect", "--encoder", host_folder, "--linker-epochs", 1,
-               "--epochs", 1, "--out", folder / "recalls")  # fmt: skip
-    assert "21 facts with a hidden word, 2 to choose by" in done.stderr
+    done = run("train", graph.folder, "--recall-facts", "--encoder", host_folder,
+               "--linker-epochs", 1, "--epochs", 1, "--out", folder / "recalls")  # fmt: skip
+    assert "21 facts with a hidden word, 2 to validate on" in done.stderr
     done = run("explain", folder / "recalls", "Paris is the capital of [MASK] .")
     assert "[MASK]" in done.stdout
     assert "France" in done.stdout
@@ -98,7 +98,7 @@ def test_facts_are_recalled(folder, graph, host_folder):  # noqa: F811
 def test_no_fact_to_recall(folder, tmp_path, host_folder):  # noqa: F811
     ends = [{"id": "a"}, {"id": "b", "label": "Xanaduland"}]
     made = build(tmp_path / "long", [("a", "r", "b")], ends, None)
-    words = ["graft", "train", made.folder, "--expect", "--encoder", host_folder]
+    words = ["graft", "train", made.folder, "--recall-facts", "--encoder", host_folder]
     done = CliRunner().invoke(app, [*map(str, words), "--out", str(tmp_path / "out")])
     assert done.exit_code == 2
     assert "no fact of this graph has an object of one word to recall" in done.stderr
@@ -110,7 +110,7 @@ def test_a_look_inside(folder):
     done = run("explain", folder / "graft", "Paris lies in Texas.", "--html", page)
     assert "Paris" in done.stdout
     assert "small city in Texas" in done.stdout
-    assert "moved most: " in done.stdout
+    assert "changed most: " in done.stdout
     assert page.read_text().startswith("<!doctype html>")
 
 
@@ -120,7 +120,7 @@ def test_a_look_inside_for_programs(folder):
     assert told["words"][0]["text"] == "Paris"
 
 
-def test_what_knowledge_is_worth(folder):
+def test_what_knowledge_adds(folder):
     done = run("eval", "wic", "--data", folder / "wic", "--model", folder / "graft")
     assert "on 0." in done.stdout
     assert "difference" in done.stdout

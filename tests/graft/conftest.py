@@ -6,8 +6,7 @@ from tests.graph.tiny import build
 from transformers import AutoTokenizer, BertConfig, BertModel
 
 from kgraft.graft import AttentionSettings, GraftedEncoder, GraphKnowledge
-from kgraft.text import Encoder
-from kgraft.text.default import packaged_folder
+from kgraft.text import Encoder, packaged_folder
 from kgraft.vectors import EntityVectors
 
 SETTINGS = AttentionSettings(size=8, heads=2, inner=16, score=5)

@@ -8,6 +8,8 @@ from kgraft.graft import WordNetKnowledge
 from kgraft.graph import Graph, build_graph
 from kgraft.graph.readers.wordnet import WordNetSource
 
+DOG, CHASE = "dog%1:05:00::", "dog%2:38:01::"
+
 
 def tiny_wordnet(folder):
     """Build a graph: dog is a noun tagged 42 times, and a verb tagged twice."""

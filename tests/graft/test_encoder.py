@@ -39,8 +39,9 @@ def test_a_text_with_a_thousand_mentions_and_one_out_of_the_window(encoder, host
 
 def test_a_graft_is_saved_apart_from_its_host_and_loaded(encoder, host_folder, knowledge, tmp_path):
     encoder.save_pretrained(tmp_path)
-    config = json.loads((tmp_path / "config.json").read_text())
-    assert config["host"] == str(host_folder)
+    manifest = json.loads((tmp_path / "kgraft.json").read_text())
+    assert manifest["kind"] == "graft"
+    assert manifest["config"]["host"] == str(host_folder)
     host = sum(p.numel() for p in bare(host_folder).model.parameters())
     assert (tmp_path / "graft.safetensors").stat().st_size < host  # a quarter of its bytes
     again = GraftedEncoder.from_pretrained(tmp_path, {2: knowledge})
@@ -49,7 +50,7 @@ def test_a_graft_is_saved_apart_from_its_host_and_loaded(encoder, host_folder, k
 
 def test_the_models_own_save_writes_the_graft(encoder, tmp_path):
     encoder.model.save_pretrained(tmp_path)
-    assert {p.name for p in tmp_path.iterdir()} == {"config.json", "graft.safetensors"}
+    assert {p.name for p in tmp_path.iterdir()} == {"kgraft.json", "graft.safetensors"}
 
 
 def test_what_training_changed_in_the_host_is_saved_with_the_graft(encoder, knowledge, tmp_path):
@@ -62,9 +63,10 @@ def test_what_training_changed_in_the_host_is_saved_with_the_graft(encoder, know
 
 def test_a_graft_of_another_host_is_refused(encoder, knowledge, host_folder, tmp_path):
     encoder.save_pretrained(tmp_path)
-    config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({**config, "host_digest": "another"}))
-    with pytest.raises(BadInput, match=r"was made for other weights of .*; train anew"):
+    manifest = json.loads((tmp_path / "kgraft.json").read_text())
+    manifest["config"]["host_digest"] = "another"
+    (tmp_path / "kgraft.json").write_text(json.dumps(manifest))
+    with pytest.raises(BadInput, match="other weights"):
         GraftedEncoder.from_pretrained(tmp_path, {2: knowledge})
 
 
@@ -79,7 +81,7 @@ def test_other_knowledge_is_refused(encoder, graph, knowledge, tmp_path):
         GraftedEncoder.from_pretrained(tmp_path, {2: wider})
     with pytest.raises(BadInput, match="no knowledge for layer 2; give that of tiny"):
         GraftedEncoder.from_pretrained(tmp_path, {1: knowledge})
-    with pytest.raises(BadInput, match="how to make the knowledge of tiny is not told"):
+    with pytest.raises(BadInput, match="how the knowledge of tiny was made"):
         GraftedEncoder.from_pretrained(tmp_path)
 
 
@@ -91,16 +93,19 @@ def test_vectors_of_another_graph_are_refused(graph, tmp_path):
         GraphKnowledge(graph, DrawnVectors(other))
 
 
-@pytest.mark.parametrize("spoil", ["missing", "cut", "no json"])
+@pytest.mark.parametrize("spoil", ["missing", "cut", "no json", "other tensors"])
 def test_what_is_no_graft_is_refused_in_one_line(encoder, knowledge, tmp_path, spoil):
     encoder.save_pretrained(tmp_path)
     weights = tmp_path / "graft.safetensors"
     if spoil == "missing":
-        (tmp_path / "config.json").unlink()
+        (tmp_path / "kgraft.json").unlink()
     elif spoil == "cut":
         weights.write_bytes(weights.read_bytes()[:-100])
+    elif spoil == "no json":
+        (tmp_path / "kgraft.json").write_text("{")
     else:
-        (tmp_path / "config.json").write_text("{")
+        del encoder.model.grafts["2"].mix
+        encoder.save_pretrained(tmp_path)
     with pytest.raises((BadInput, NotFound)) as raised:
         GraftedEncoder.from_pretrained(tmp_path, {2: knowledge})
     assert "\n" not in str(raised.value)

@@ -5,7 +5,7 @@ import math
 import torch
 
 from kgraft.graft.losses import likelihood_loss, margin_loss
-from kgraft.graft.mentions import NIL, UNKNOWN
+from kgraft.text.mention_batch import NIL, UNKNOWN
 
 SCORES = torch.tensor([[[0.5, -0.3, 0.1], [2.0, -math.inf, -math.inf]]])
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.corpus.texts import annotated_texts
 
-from kgraft.graft.mentions import UNKNOWN
-from kgraft.graft.next_sentence import NEXT, OTHER, NextHead, pair_texts, split_pairs
+from kgraft.graft.next_sentence import NEXT, OTHER, NextSentenceHead, pair_texts, split_pairs
+from kgraft.graph import UNKNOWN
 
 DOCUMENTS = st.lists(st.sampled_from("aab"), max_size=40).map(sorted)
 
@@ -38,7 +38,7 @@ def test_every_text_is_there_once_and_labels_are_true(documents, seed):
 
 
 @given(DOCUMENTS, st.integers(0, 5))
-def test_marks_move_with_their_texts(documents, seed):
+def test_mentions_move_with_their_texts(documents, seed):
     data = texts_of(documents)
     pairs = pair_texts(data, documents, seed=seed).data
     assert sorted(pairs.gold.tolist()) == list(range(len(data)))
@@ -54,7 +54,7 @@ def test_about_half_are_swapped():
 
 
 def test_the_loss_by_hand():
-    head = NextHead(2)
+    head = NextSentenceHead(2)
     with torch.no_grad():
         head.dense.weight.copy_(torch.eye(2))
         head.dense.bias.zero_()

@@ -3,6 +3,7 @@
 import torch
 from hypothesis import settings
 from tests.graph.tiny import build  # noqa: F401
+from tests.text.drawn_mentions import draw_mentions  # noqa: F401
 from transformers import (
     BertConfig,
     BertModel,
@@ -15,8 +16,6 @@ from transformers import (
     RobertaConfig,
     RobertaModel,
 )
-
-from kgraft.graft.mentions import Mentions
 
 some = settings(max_examples=60, deadline=None)
 few = settings(max_examples=20, deadline=None)
@@ -56,15 +55,3 @@ def host(family):
     kind, config = FAMILIES[family]
     torch.manual_seed(0)
     return kind(config).eval()
-
-
-def draw_mentions(seed, batch=2, length=9, spans=4, candidates=3, count=7):
-    """Random mentions, with padding among spans and candidates, and some masked."""
-    random = torch.Generator().manual_seed(seed)
-    first = torch.randint(length - 3, (batch, spans), generator=random)
-    width = torch.randint(4, (batch, spans), generator=random)  # 0 is padding
-    shape = (batch, spans, candidates)
-    entity = torch.randint(-2, count, shape, generator=random)
-    entity[width == 0] = -1
-    prior = torch.rand(shape, generator=random) * (entity != -1)
-    return Mentions(first, first + width, entity, prior)

@@ -29,7 +29,7 @@ from kgraft.link.linking import (
 )
 from kgraft.link.model import ENCODER_FEATURES
 from kgraft.link.reading import SpanVectors
-from kgraft.text import Places
+from kgraft.text import TokenSpans
 
 WORDS = ["Paris", "New York", "City", "rules", "Zürich", "euro", "東京", "River 3", "Texas", "."]
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), min_size=1, max_size=3)
@@ -66,7 +66,7 @@ def test_encoder_features_follow_their_definitions(dots, seed, data):
     vectors = torch.randn(count, 6, generator=draw)
     logits = torch.randn(count, generator=draw) * 10
     readable = torch.tensor([data.draw(st.booleans()) for _ in dots])
-    nowhere = Places(*np.zeros((3, count), np.int64))
+    nowhere = TokenSpans(*np.zeros((3, count), np.int64))
     spans = SpanVectors(nowhere, logits, vectors)
     rows = encoder_features(flat, spans, owner, readable)
     assert rows.shape == (len(flat), len(ENCODER_FEATURES))

@@ -10,8 +10,7 @@ from tests.graph.tiny import build
 from kgraft.link.knowledge import Knowledge, entity_text_vectors
 from kgraft.link.linker import Linker
 from kgraft.link.neighbours import ENCODED, STATIC, NeighbourIndex, index_file
-from kgraft.text import Encoder
-from kgraft.text.static import StaticEncoder
+from kgraft.text import Encoder, StaticEncoder
 
 
 @pytest.fixture(autouse=True)

@@ -10,14 +10,14 @@ from tests.link.tiny import reading
 from kgraft.graph.fold import WordTokens
 from kgraft.link.linking import word_edges
 from kgraft.link.reading import FEWEST, FLOOR, SHARE, SpanVectors, among, read_spans, word_spans
-from kgraft.text import Places
+from kgraft.text import TokenSpans
 
 LONG = "We went from Paris to New York City and on to Zürich, said the man of Texas. " * 4
 WORDS = ["Paris", "New", "York", "City", "rules", "Zürich", "unbelievably", "東京", "it's", "."]
 TEXTS = st.lists(
     st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join), min_size=1, max_size=4
 )
-NONE = Places(*np.zeros((3, 0), np.int64))
+NONE = TokenSpans(*np.zeros((3, 0), np.int64))
 
 
 def read(model, texts, places=NONE, *, propose=True):
@@ -90,7 +90,7 @@ def test_given_spans_keep_their_order_and_are_read_by_the_formula(narrow, asked)
     start = np.array([begin for begin, _ in asked], np.int64)
     end = np.minimum(start + np.array([size for _, size in asked], np.int64), len(LONG))
     places = windows.locate(0, start, end)
-    places = places.take(places.window >= 0)
+    places = places.select(places.window >= 0)
     spans, _ = read_spans(narrow, windows, places)
     assert all(np.array_equal(*pair) for pair in zip(spans.places, places, strict=True))
     for row, place in enumerate(zip(*places, strict=True)):

@@ -11,7 +11,7 @@ from transformers import AutoTokenizer, BertConfig, BertModel
 
 from kgraft.graph.mentions import Mentions
 from kgraft.link.model import HEAD_FEATURES, LinkConfig, LinkModel
-from kgraft.text.default import packaged_folder
+from kgraft.text import packaged_folder
 
 reading = settings(max_examples=25, deadline=None)  # for what reads texts with an encoder
 NAMES_DECIDE = {"log prior": 3.0}  # the logit of a candidate is 4 + ln prior

@@ -4,8 +4,7 @@ import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from kgraft.text import Encoder
-from kgraft.text.default import packaged_folder
+from kgraft.text import Encoder, packaged_folder
 from kgraft.text.tokens import Tokeniser
 
 CORPUS = [

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import torch
 
-import kgraft.text
 from kgraft.errors import BadInput
 from kgraft.text import Encoder
 
@@ -101,15 +100,40 @@ def test_what_is_encoded_can_be_trained_on(encoder):
     assert torch.is_grad_enabled()
 
 
-def test_dropout_is_off_and_its_state_is_put_back(encoder):
+def test_encoding_puts_the_model_into_evaluation_mode(encoder):
     expected = encoder.encode(["a cat"])
-    encoder.model.encoder.layer[0].train()
-    before = [module.training for module in encoder.model.modules()]
-    try:
-        assert np.array_equal(encoder.encode(["a cat"]), expected)
-        assert [module.training for module in encoder.model.modules()] == before
-    finally:
-        encoder.model.eval()
+    encoder.model.train()
+    assert np.array_equal(encoder.encode(["a cat"]), expected)
+    assert not any(module.training for module in encoder.model.modules())
+
+
+class Reversed:
+    """Extra inputs that say which batch was read."""
+
+    def __init__(self):
+        self.texts, self.batches = [], []
+
+    def annotate(self, windows, texts):
+        self.texts.append(list(texts))
+        return windows
+
+    def batch(self, windows, indices):
+        self.batches.append(indices.tolist())
+        return {"token_type_ids": torch.ones(len(indices), windows.lengths[indices].max()).long()}
+
+
+def test_extra_inputs_reach_the_model(encoder):
+    extra = Reversed()
+    model, tokenizer = encoder.model, encoder.tokenizer
+    own = Encoder(model, tokenizer, name="own", max_length=64, extra_inputs=extra)
+    inputs = tokenizer(["a cat"], return_tensors="pt")
+    inputs["token_type_ids"] += 1
+    with torch.no_grad():
+        expected = model(**inputs).last_hidden_state.mean(1).numpy()
+    np.testing.assert_allclose(own.encode(["a cat"], normalise=False), expected, atol=1e-5)
+    assert (extra.texts, extra.batches) == ([["a cat"]], [[0]])
+    own.windows(["a dog"], extra_inputs=False)
+    assert extra.texts == [["a cat"]]
 
 
 def test_autocast_around_does_not_reach_the_model(encoder):
@@ -145,14 +169,6 @@ def test_bad_options_are_refused(encoder):
 def test_an_encoder_is_made_from_any_model_and_tokenizer(encoder):
     again = Encoder(encoder.model, encoder.tokenizer, name="mine")
     assert (again.name, again.max_length) == ("mine", 512)
-
-
-def test_public_names():
-    names = ["Encoder", "Places", "TokenVectors", "Windows", "length_batches"]
-    assert kgraft.text.__all__ == names
-    assert all(hasattr(kgraft.text, name) for name in names)
-    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        _ = kgraft.text.Nothing
 
 
 def test_an_encoder_shows_itself_in_short(encoder):

@@ -9,8 +9,8 @@ from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel, T5C
 from transformers.utils import logging as transformers_logging
 
 from kgraft.errors import BadInput, NotFound
-from kgraft.text import Encoder, default, loading
-from kgraft.text.loading import load_pretrained, longest_input
+from kgraft.text import Encoder, find
+from kgraft.text.loading import load_model, longest_input
 
 TINY = {
     "hidden_size": 8,
@@ -45,7 +45,7 @@ def edit_config(folder, **changes):
 
 def test_the_default_needs_no_network(no_network, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    named, unnamed = load_pretrained(default.HUB_NAME), load_pretrained()
+    named, unnamed = Encoder.load(find.DEFAULT), Encoder.load()
     assert named.name == unnamed.name == "sentence-transformers/all-MiniLM-L6-v2"
     assert (unnamed.max_length, unnamed.model.config.hidden_size) == (256, 384)
     assert not unnamed.model.training
@@ -71,7 +71,7 @@ def test_a_length_the_model_cannot_read_is_refused(folder, length):
 
 def test_weights_are_read_as_float32(folder):
     BertModel(BertConfig(vocab_size=30522, **TINY)).half().save_pretrained(folder)
-    assert {p.dtype for p in load_pretrained(folder).model.parameters()} == {torch.float32}
+    assert {p.dtype for p in load_model(folder).parameters()} == {torch.float32}
 
 
 def test_positions_that_stand_for_padding_do_not_count(tokenizers):
@@ -81,7 +81,7 @@ def test_positions_that_stand_for_padding_do_not_count(tokenizers):
 
 def test_loading_is_silent_and_leaves_the_logging_as_it_was(folder, capfd):
     before = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
-    load_pretrained(folder)
+    assert Encoder.load(folder).model.config.vocab_size == 30522
     after = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
     assert (before, *capfd.readouterr()) == (after, "", "")
     assert before == (logging.WARNING, True)
@@ -90,12 +90,12 @@ def test_loading_is_silent_and_leaves_the_logging_as_it_was(folder, capfd):
 def test_missing_weights_are_refused(folder):
     edit_config(folder, num_hidden_layers=2)
     with pytest.raises(BadInput, match=r"lack encoder\.layer\.1\..* more; save the model again"):
-        load_pretrained(folder)
+        Encoder.load(folder)
 
 
 def test_a_pooler_may_be_missing(folder):
     BertModel(BertConfig(vocab_size=30522, **TINY), add_pooling_layer=False).save_pretrained(folder)
-    assert load_pretrained(folder).model.config.vocab_size == 30522
+    assert load_model(folder).config.vocab_size == 30522
 
 
 def damage_nothing_but_name(folder):
@@ -138,7 +138,7 @@ def ask_for_code(folder):
 def test_a_damaged_folder_is_refused_in_one_line(folder, damage):
     damage(folder)
     with pytest.raises(BadInput) as error:
-        load_pretrained(folder)
+        Encoder.load(folder)
     assert str(error.value).startswith(f"{folder}: ")
     assert "\n" not in str(error.value)
 
@@ -147,8 +147,8 @@ def test_a_model_that_also_decodes_is_refused(tmp_path, tokenizers):
     config = T5Config(vocab_size=50, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2)
     T5Model(config).save_pretrained(tmp_path)
     tokenizers["wordpiece"].save_pretrained(tmp_path)
-    with pytest.raises(BadInput, match="t5 is no encoder alone"):
-        load_pretrained(tmp_path)
+    with pytest.raises(BadInput, match="t5"):
+        Encoder.load(tmp_path)
 
 
 def test_what_is_no_folder_and_no_name_is_not_found(tmp_path, no_network):
@@ -188,7 +188,7 @@ def test_a_cached_name_needs_no_network(folder, hub_cache, no_network):
 
 
 def test_without_its_package_the_default_comes_from_the_hub_and_is_verified(folder, monkeypatch):
-    monkeypatch.setattr(default, "packaged_folder", lambda: None)
-    monkeypatch.setattr(loading, "hub_folder", {default.HUB_NAME: folder}.__getitem__)
-    with pytest.raises(BadInput, match="not the published"):
-        load_pretrained()
+    monkeypatch.setattr(find, "packaged_folder", lambda: None)
+    monkeypatch.setattr(find, "_hub_folder", {find.DEFAULT: folder}.__getitem__)
+    with pytest.raises(BadInput, match=find.WEIGHTS):
+        Encoder.load()

@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import gelu, layer_norm
 
 from kgraft.errors import BadInput
-from kgraft.text.masked import MaskedHead, TokenMask
+from kgraft.text import MaskedHead, TokenMask
 
 
 def drawn(seed=0):

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgraft.text.passages import join, passages
+from kgraft.text import join_sentences, passages
 
 SENTENCES = st.lists(st.tuples(st.sampled_from("ab"), st.text("x ", max_size=12)), max_size=30)
 
@@ -32,6 +32,6 @@ def test_a_passage_takes_what_has_room(sentences, words):
 
 @given(st.lists(st.text(max_size=5), min_size=1, max_size=6))
 def test_each_sentence_begins_where_it_is_said(texts):
-    whole, starts = join(texts)
+    whole, starts = join_sentences(texts)
     for text, start in zip(texts, starts, strict=True):
         assert whole[start : start + len(text)] == text

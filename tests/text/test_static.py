@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from kgraft.errors import BadInput, NotFound
-from kgraft.text import static
-from kgraft.text.static import StaticEncoder, quantise
+from kgraft.text import StaticEncoder, quantise, static
 
 WORDS = ["[UNK]", "cat", "dog", "river", "##s", "of", "france"]
 

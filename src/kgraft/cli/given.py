@@ -16,7 +16,6 @@ ANY = Kind("folder of ours", "")
 
 MODELS = ("transe", "rotate", "distmult", "complex")
 PRESETS = (*MODELS, *(f"{model}-{graph}" for graph in ("fb15k237", "wn18rr") for model in MODELS))
-GRAFTS = ("attention", "entity", "relation")
 GRAFT_TASKS = ("wic", "semeval2010-8", "typing", "senses", "facts", "perplexity")
 JOINT_TASKS = ("classes", "links", "relations", "questions")
 
@@ -68,7 +67,7 @@ def need_link_model(folder: str | Path | None) -> None:
 
 def need_graft(folder: str | Path | None) -> None:
     """Refuse a graft that is not there."""
-    _need(folder, "config.json", "graft", "kgraft graft train")
+    _need_model(folder, "graft", "kgraft graft train")
 
 
 def need_joint_model(folder: str | Path | None) -> None:
@@ -95,6 +94,17 @@ def need_room(out: Path, *, overwrite: bool = False) -> None:
     """Refuse a folder to write that is there already, or whose name cannot be written."""
     if not overwrite:
         refuse_existing(out, ANY)
+
+
+def _need_model(folder: str | Path | None, kind: str, command: str) -> None:
+    """Refuse a folder that is not of a kind of model, by its manifest."""
+    if folder is None:
+        return
+    if not (Path(folder) / MODEL_MANIFEST).is_file():
+        raise NotFound(f"no {kind} at {folder}; give a folder that '{command}' wrote")
+    if not Kind(kind, MODEL_MANIFEST).is_at(Path(folder)):
+        remedy = f"give a folder that '{command}' wrote"
+        raise BadInput(f"is not a {kind}", file=str(folder), remedy=remedy)
 
 
 def _need(folder: str | Path | None, marker: str, kind: str, command: str) -> None:

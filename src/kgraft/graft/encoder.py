@@ -3,49 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import torch
+from transformers import PreTrainedModel
 
 from kgraft.errors import BadInput
-from kgraft.graft.attach import Grafts, attach, grafts_of
-from kgraft.graft.kinds import KINDS, Kind
-from kgraft.graft.knowledge import Knowledge
-from kgraft.graft.mentions import Mentions
-from kgraft.graft.noticed import Noticed
-from kgraft.graft.recipe import from_recipe
-from kgraft.graft.saving import GraftConfig, load_weights, read_config, save_grafts
-from kgraft.text.encoder import Encoder
-from kgraft.text.windows import Windows
-from kgraft.training.folder import differences
+from kgraft.graft.graft_folder import GraftFolder
+from kgraft.graft.grafting import Grafts, attach, grafts_of
+from kgraft.graft.interfaces import Knowledge
+from kgraft.graft.kinds import GRAFTS
+from kgraft.graft.opening import reopen_knowledge
+from kgraft.graft.settings import GraftConfig
+from kgraft.graft.windows import LocatedMentions, MentionWindows
+from kgraft.text import Encoder, Windows
+from kgraft.training import differences
 
 
-@dataclass(frozen=True)
-class NoticedWindows(Windows):
-    """Windows that know the mentions in them, for each layer with a graft."""
+class MentionInputs:
+    """The mentions of windows, as extra inputs of an encoder with grafts."""
 
-    noticed: Mapping[int, Noticed]
-    follows: np.ndarray | None = None  # (W,) what is known of the second half, see `next_sentence`
-    hidden: np.ndarray | None = None  # (W,) the token for which the mask token stands already
+    def __init__(self, host: PreTrainedModel) -> None:
+        self.host = host
 
-    @classmethod
-    def of(cls, windows: Windows, noticed: Mapping[int, Noticed]) -> Self:
-        """Let windows know their mentions."""
-        held = {f.name: getattr(windows, f.name) for f in fields(Windows)}
-        return cls(**held, noticed=noticed)
+    def annotate(self, windows: Windows, texts: Sequence[str]) -> MentionWindows:
+        """Find the mentions of texts and put them into their windows."""
+        located = {
+            layer: LocatedMentions.of(knowledge.find(texts), windows)
+            for layer, knowledge in grafts_of(self.host).knowledge.items()
+        }
+        return MentionWindows.of(windows, located)
 
-    def mentions(self, numbers: np.ndarray) -> dict[int, Mentions]:
+    def batch(self, windows: Windows, indices: np.ndarray) -> dict[str, Any]:
         """Return the mentions of some windows, by layer."""
-        return {layer: noticed.batch(numbers) for layer, noticed in self.noticed.items()}
+        if not isinstance(windows, MentionWindows):
+            return {}
+        return {"knowledge": windows.mentions(indices)}
 
 
 class GraftedEncoder(Encoder):
     """An encoder with knowledge: `GraftedEncoder(Encoder.load(), {5: knowledge})`.
 
-    Texts go in as before; `encode`, `windows` and `encode_tokens` find the mentions themselves.
+    It reads texts as any encoder does; its extra inputs are the mentions found in them.
     """
 
     def __init__(
@@ -53,12 +53,16 @@ class GraftedEncoder(Encoder):
         encoder: Encoder,
         knowledge: Mapping[int, Knowledge] | None = None,
         *,
-        kind: Kind = "attention",
+        kind: str = "attention",
         settings: Mapping[int, Any] | None = None,
         seed: int = 0,
     ) -> None:
         super().__init__(
-            encoder.model, encoder.tokenizer, name=encoder.name, max_length=encoder.max_length
+            encoder.model,
+            encoder.tokenizer,
+            name=encoder.name,
+            max_length=encoder.max_length,
+            extra_inputs=MentionInputs(encoder.model),
         )
         if knowledge:
             attach(self.model, knowledge, kind=kind, settings=settings, seed=seed)
@@ -68,36 +72,11 @@ class GraftedEncoder(Encoder):
         """What is grafted."""
         return grafts_of(self.model)
 
-    def plain_windows(self, texts: Sequence[str]) -> Windows:
-        """Cut texts into windows that know nothing of their mentions."""
-        return super()._cut(texts, self.max_length // 4, offsets=True)
-
-    def _cut(self, texts: Sequence[str], overlap: int | None, *, offsets: bool) -> Windows:  # noqa: ARG002
-        windows = super()._cut(texts, overlap, offsets=True)
-        known = self.grafts.knowledge.items()
-        return NoticedWindows.of(
-            windows, {layer: Noticed.of(windows, what.find(texts)) for layer, what in known}
-        )
-
-    def read(self, ids: torch.Tensor, mask: torch.Tensor, **beside: Any) -> torch.Tensor:  # noqa: ANN401
-        """Return a vector for each token of padded windows; `knowledge` are mentions by layer."""
-        given: Mapping[int, Mentions] | None = beside.get("knowledge")
-        if given is not None:
-            held = {layer: found.to(self.device) for layer, found in given.items()}
-            beside = beside | {"knowledge": held}
-        return super().read(ids, mask, **beside)
-
-    def beside(self, windows: Windows, numbers: np.ndarray) -> dict[str, Any]:
-        """Return the mentions of some windows, by layer."""
-        if not isinstance(windows, NoticedWindows):
-            return {}
-        return {"knowledge": windows.mentions(numbers)}
-
     def save_pretrained(
         self, folder: str | Path, *, facts: Mapping[str, Any] | None = None
     ) -> None:
         """Write the grafts, and what changed in the host, to a folder."""
-        save_grafts(self.model, Path(folder), self.name, facts)
+        GraftFolder.of(self.model, self.name).save_pretrained(folder, facts=facts)
 
     @classmethod
     def from_pretrained(
@@ -109,35 +88,33 @@ class GraftedEncoder(Encoder):
     ) -> Self:
         """Load a grafted encoder, with the knowledge it was saved with.
 
-        What `open_knowledge` made is made again where it is not given.
+        What `open_knowledge` opened is opened again where it is not given.
         """
-        config = read_config(Path(folder))
+        saved = GraftFolder.from_pretrained(folder)
+        specs = {int(layer): spec for layer, spec in saved.config.grafts.items()}
         if knowledge is None:
-            held = config.grafts.items()
-            knowledge = {int(layer): from_recipe(told["knowledge"]) for layer, told in held}
-        encoder = Encoder.load(config.host, device=device)
-        _check_knowledge(config, knowledge, str(folder))
-        for layer, told in config.grafts.items():
-            settings = KINDS[told["kind"]].settings_class(**told["settings"])
-            only = {int(layer): settings}
-            attach(
-                encoder.model, {int(layer): knowledge[int(layer)]}, kind=told["kind"], settings=only
-            )
-        load_weights(encoder.model, Path(folder), config)
+            knowledge = {n: reopen_knowledge(spec["knowledge"]) for n, spec in specs.items()}
+        _check_knowledge(saved.config, knowledge, str(folder))
+        encoder = Encoder.load(saved.config.host, device=device)
+        for layer, spec in specs.items():
+            kind = spec["kind"]
+            settings = GRAFTS[kind].settings_class.from_dict(spec["settings"])
+            attach(encoder.model, {layer: knowledge[layer]}, kind=kind, settings={layer: settings})
+        saved.load_into(encoder.model, Path(folder))
         return cls(encoder)
 
 
 def _check_knowledge(config: GraftConfig, knowledge: Mapping[int, Knowledge], folder: str) -> None:
     """Refuse knowledge that is not what the graft was made with."""
-    for layer, told in config.grafts.items():
-        given = knowledge.get(int(layer))
-        if given is None:
+    for layer, spec in config.grafts.items():
+        source, identity = knowledge.get(int(layer)), spec["knowledge"]
+        if source is None:
             raise BadInput(
                 f"no knowledge for layer {layer}",
                 file=folder,
-                remedy=f"give that of {told['knowledge'].get('name')}",
+                remedy=f"give that of {identity.get('name')}",
             )
-        changes = differences(told["knowledge"], given.identity())
+        changes = differences(identity, source.identity())
         if changes:
             raise BadInput(
                 f"was made with other knowledge after layer {layer}: {', '.join(changes)}",

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from kgraft.corpus import AnnotatedTexts, hold_out
-from kgraft.graft.mentions import UNKNOWN
-from kgraft.text.passages import join
+from kgraft.graph import UNKNOWN
+from kgraft.text import join_sentences
 from kgraft.training import stream
 
 OTHER, NEXT = 0, 1  # what the second half of a text is; or UNKNOWN
@@ -54,49 +54,48 @@ def pair_texts(data: AnnotatedTexts, documents: Sequence[str], *, seed: int = 0)
 def split_pairs(
     data: AnnotatedTexts, documents: Sequence[str], *, seed: int = 0
 ) -> tuple[Pairs, Pairs]:
-    """Set a tenth of the documents apart, to choose by, and pair the texts of both parts.
+    """Hold out a tenth of the documents, to validate on, and pair the texts of both parts.
 
-    Of a single document the last tenth is set apart.
+    Of a single document the last tenth is held out.
     """
     names, document = np.unique(documents, return_inverse=True)
     if len(names) == 1:
-        apart = np.arange(len(data)) >= len(data) - len(data) // 10
+        held_out = np.arange(len(data)) >= len(data) - len(data) // 10
     else:
-        apart = np.isin(document, hold_out(len(names), seed=seed)[1])
-    rows = (np.flatnonzero(~apart), np.flatnonzero(apart))
-    one, other = (
-        pair_texts(data.select(held), [documents[n] for n in held.tolist()], seed=seed)
-        for held in rows
+        held_out = np.isin(document, hold_out(len(names), seed=seed)[1])
+    train, valid = (
+        pair_texts(data.select(rows), [documents[row] for row in rows.tolist()], seed=seed)
+        for rows in (np.flatnonzero(~held_out), np.flatnonzero(held_out))
     )
-    return one, other
+    return train, valid
 
 
 def _two_by_two(documents: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the first and the second text of each pair, -1 where there is no second."""
     pairs: list[list[int]] = []
-    for number, document in enumerate(documents):
+    for index, document in enumerate(documents):
         if pairs and pairs[-1][1] < 0 and documents[pairs[-1][0]] == document:
-            pairs[-1][1] = number
+            pairs[-1][1] = index
         else:
-            pairs.append([number, -1])
+            pairs.append([index, -1])
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
     return first, second.copy()
 
 
 def _joined(data: AnnotatedTexts, first: np.ndarray, second: np.ndarray) -> AnnotatedTexts:
-    """Return texts of two halves with the marks of both."""
-    texts, new, shift = [], np.full(len(data), -1), np.zeros(len(data), np.int64)
-    for number, halves in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
-        there = [half for half in halves if half >= 0]
-        text, starts = join([data.texts[half] for half in there])
+    """Return texts of two halves with the mentions of both."""
+    texts, pair, shift = [], np.full(len(data), -1), np.zeros(len(data), np.int64)
+    for index, both in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        halves = [half for half in both if half >= 0]
+        text, starts = join_sentences([data.texts[half] for half in halves])
         texts.append(text)
-        new[there], shift[there] = number, starts
-    mentions = data.mentions.select(np.argsort(new[data.mentions.text], kind="stable"))
+        pair[halves], shift[halves] = index, starts
+    mentions = data.mentions.select(np.argsort(pair[data.mentions.text], kind="stable"))
     start, end = mentions.start + shift[mentions.text], mentions.end + shift[mentions.text]
-    return AnnotatedTexts(texts, replace(mentions, text=new[mentions.text], start=start, end=end))
+    return AnnotatedTexts(texts, replace(mentions, text=pair[mentions.text], start=start, end=end))
 
 
-class NextHead(nn.Module):
+class NextSentenceHead(nn.Module):
     """Says of the first token's vector whether the second half follows the first."""
 
     def __init__(self, size: int) -> None:
@@ -105,12 +104,12 @@ class NextHead(nn.Module):
 
     def forward(self, first: Tensor) -> Tensor:
         """Return log-odds of OTHER and NEXT, (N, D) to (N, 2)."""
-        found: Tensor = self.out(torch.tanh(self.dense(first)))
-        return found
+        logits: Tensor = self.out(torch.tanh(self.dense(first)))
+        return logits
 
     def loss(self, hidden: Tensor, follows: Tensor) -> Tensor:
         """Return the mean cross-entropy of those that are known, from what was read (B, L, D)."""
-        known = follows >= 0
-        if not known.any():
+        is_pair = follows >= 0
+        if not is_pair.any():
             return (hidden * 0.0).sum()
-        return cross_entropy(self(hidden[known, 0]), follows[known])
+        return cross_entropy(self(hidden[is_pair, 0]), follows[is_pair])

@@ -24,20 +24,21 @@ class Relations:
         self.vectors, self.size = vectors, vectors.shape[1]
 
     def between(self, entity: Tensor) -> Tensor:
-        """Return, for the entities (B, M) of texts, -1 where none is known, the sum of the vectors.
+        """Return the summed vectors of the relations of entities (B, M) of texts, (B, M, R).
 
-        Of all relations that each has with the others of its text, either way, (B, M, R).
+        That is of all relations that each has with the others of its text, in either direction. An
+        entity of -1 has none.
         """
         batch, count = entity.shape
-        numbers = entity.cpu().numpy()
-        one, other = np.broadcast_arrays(numbers[:, :, None], numbers[:, None, :])  # (B, M, M)
+        indices = entity.cpu().numpy()
+        one, other = np.broadcast_arrays(indices[:, :, None], indices[:, None, :])  # (B, M, M)
         row = np.flatnonzero((one >= 0) & (other >= 0) & (one != other))
         asked = _pair(one.ravel()[row], other.ravel()[row])
         bounds = (np.searchsorted(self._pairs, asked, side=side) for side in ("left", "right"))
-        pair, place = expand(*bounds)
+        pair, triple = expand(*bounds)
         owner = torch.from_numpy(row[pair] // count)  # of (B, M)
-        found = self.vectors[torch.from_numpy(self._relation[place])]
-        summed = torch.zeros(batch * count, self.size).index_add_(0, owner, found)
+        vectors = self.vectors[torch.from_numpy(self._relation[triple])]
+        summed = torch.zeros(batch * count, self.size).index_add_(0, owner, vectors)
         return summed.view(batch, count, self.size).to(entity.device)
 
 

@@ -1,62 +1,95 @@
-"""How a graft is trained."""
+"""Settings of grafts: their sizes, how they are trained and how they are stored."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 from kgraft.errors import BadInput
-from kgraft.ranges import (
-    PASSES,
-    PASSES_OR_NONE,
-    RANK,
-    RATE,
-    SEED,
-    SIZE,
-    check_ranges,
-)
+from kgraft.settings import EPOCHS, EPOCHS_OR_NONE, FRACTION, RANK, RATE, SIZE, Settings, setting
+from kgraft.training.settings import TrainingSettings
 
-Loss = Literal["likelihood", "margin"]
-RATES = ("linker_rate", "graft_rate", "host_rate", "above_rate", "head_rate")
+WIDTH = (1, 1 << 16)  # of the vectors inside a graft
+LAYERS = (0, 1000)
 
 
 @dataclass(frozen=True)
-class GraftSettings:
-    """Settings of training; the rates are those of the paper for a host of 12 layers.
+class AttentionSettings(Settings):
+    """The sizes of a knowledge attention."""
+
+    size: int = setting(300, "Size of an entity's vector inside (E).", WIDTH)
+    heads: int = setting(4, "Attention heads.", WIDTH)
+    inner: int = setting(1024, "Size of the feed-forward parts.", WIDTH)
+    score: int = setting(100, "Hidden units of the candidate's score.", WIDTH)
+    threshold: float | None = setting(
+        0.0, "Score below which a candidate does not count (δ); None: all count, NULL does not."
+    )
+    dropout: float = setting(0.1, "Dropout.", FRACTION)
+    log_prior: bool = setting(False, "Let the score read log p, and start as that.")
+    own_size: int = setting(
+        0,
+        "Size of a vector that is learned per entity, besides the one it comes with.",
+        (0, WIDTH[1]),
+    )
+
+    def check(self) -> None:
+        """Refuse a size that the heads cannot divide."""
+        if self.size % self.heads:
+            raise BadInput(
+                f"size {self.size} cannot be divided by {self.heads} heads",
+                remedy=f"give a multiple of {self.heads}",
+            )
+
+
+@dataclass(frozen=True)
+class InjectionSettings(Settings):
+    """How vectors are injected."""
+
+    method: str = setting("add", "Add to what is read, or concatenate.", choices=("add", "concat"))
+
+
+@dataclass(frozen=True)
+class GraftSettings(TrainingSettings):
+    """How grafts are trained; the rates are those of the paper for a host of 12 layers.
 
     In the first epochs (`linker_epochs`) the linker inside the grafts learns alone, from mentions
-    whose entity is known. Then all learns but the entity vectors: batches with masked words and
-    batches with known mentions, mixed.
+    whose entity is known. Then all but the entity vectors learns: from batches with masked words
+    and batches with known mentions, mixed.
     """
 
-    linker_epochs: int = 2
-    epochs: int = 3  # after those
-    patience: int = 3  # validations without a better figure before it stops
-    loss: Loss | None = None  # of the linker; None: margin where perhaps no candidate is right
-    masked: float = 0.5  # share of the later batches that are read with masked words
-    told: float = 0.0  # share of those in which marked mentions stay known, and are masked often
-    rank: int | None = None  # of the changes to the host; None: all its weights learn
-    frozen: int = 0  # layers of the host at the bottom, with the word vectors, that never learn
-    batch_tokens: int = 2048  # tokens a batch, padding included
-    linker_rate: float = 1e-3
-    graft_rate: float = 1e-4
-    host_rate: float = 2e-5  # below the first graft
-    above_rate: float = 5e-5  # above it
-    head_rate: float = 5e-4  # of the head that says what masked words were
-    weight_decay: float = 0.01
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        passes = {"linker_epochs": PASSES_OR_NONE, "epochs": PASSES_OR_NONE, "patience": PASSES}
-        sizes = {"rank": RANK, "frozen": (0, 1000), "batch_tokens": SIZE}
-        rates = dict.fromkeys(RATES, RATE)
-        check_ranges(self, {**passes, **sizes, **rates, "weight_decay": (0, 1), "seed": SEED})
-        for name in ("masked", "told"):
-            if not 0 <= getattr(self, name) <= 1:
-                said = f"{name} is {getattr(self, name)}"
-                raise BadInput(said, remedy="give a share from 0 to 1")
-        if self.loss not in (None, "likelihood", "margin"):
-            raise BadInput(f"no loss is called {self.loss}", remedy="choose likelihood or margin")
+    linker_epochs: int = setting(2, "Epochs in which only the linker learns.", EPOCHS_OR_NONE)
+    epochs: int = setting(
+        3, "Epochs in which everything learns, after those of the linker.", EPOCHS_OR_NONE
+    )
+    patience: int | None = setting(
+        3, "Validations without a better figure before training stops.", EPOCHS
+    )
+    linker_loss: str | None = setting(
+        None,
+        "Loss of the linker; by default margin where perhaps no candidate is right",
+        choices=("likelihood", "margin"),
+    )
+    masked_fraction: float = setting(
+        0.5, "Fraction of the later batches that are read with masked words.", FRACTION
+    )
+    gold_fraction: float = setting(
+        0.0,
+        "Fraction of those in which annotated mentions stay known, and are masked often.",
+        FRACTION,
+    )
+    rank: int | None = setting(
+        None, "Rank of the changes to the host, for a small file; by default all its weights.", RANK
+    )
+    frozen_layers: int = setting(
+        0, "Layers of the host at the bottom, with the word vectors, that do not learn.", LAYERS
+    )
+    batch_tokens: int = setting(2048, "Tokens per batch, padding included.", SIZE)
+    linker_rate: float = setting(1e-3, "Learning rate of the linker while it learns alone.", RATE)
+    graft_rate: float = setting(1e-4, "Learning rate of the grafts.", RATE)
+    host_rate: float = setting(2e-5, "Learning rate of the host below the first graft.", RATE)
+    above_rate: float = setting(5e-5, "Learning rate of the host above it.", RATE)
+    head_rate: float = setting(5e-4, "Learning rate of the head for masked words.", RATE)
+    weight_decay: float = setting(0.01, "Weight decay of AdamW.", FRACTION)
 
     @property
     def all_epochs(self) -> int:
@@ -64,14 +97,48 @@ class GraftSettings:
         return self.linker_epochs + self.epochs
 
     @property
-    def masks(self) -> bool:
+    def masks_words(self) -> bool:
         """Whether any batch is read with masked words."""
-        return bool(self.masked and self.epochs)
+        return bool(self.masked_fraction and self.epochs)
 
-    def unknowing(self) -> GraftSettings:
+    def without_knowledge(self) -> GraftSettings:
         """Return the settings of a training of the same length without knowledge."""
-        return replace(self, linker_epochs=0, epochs=self.all_epochs, masked=1.0, told=0.0)
+        return self.replace(
+            linker_epochs=0, epochs=self.all_epochs, masked_fraction=1.0, gold_fraction=0.0
+        )
 
-    def changed(self, **changes: Any) -> GraftSettings:  # noqa: ANN401
-        """Return the settings with those changed that are not None."""
-        return replace(self, **{name: x for name, x in changes.items() if x is not None})
+
+@dataclass(frozen=True)
+class TextSettings(Settings):
+    """How knowledge prepares the texts that a graft is trained on."""
+
+    next_sentence: bool = setting(
+        False, "Read the texts of a document in pairs, and learn which follow one another."
+    )
+    open_vocabulary: bool = setting(
+        False, "Look words up as in any text, not by their annotated lemma and part of speech."
+    )
+    exclude_own_counts: bool = setting(
+        False, "Leave out of the priors of senses what a document itself added to the counts."
+    )
+
+
+@dataclass(frozen=True)
+class KnowledgeConfig(Settings):
+    """How knowledge is opened; a saved graft opens its own again."""
+
+    graph: str
+    kind: str = "graph"  # see `kgraft.graft.knowledge`
+    vectors: tuple[str, ...] = ()  # folders of 'kgraft embed train'
+    hypernym_relations: tuple[str, ...] = ()
+    mask_token: str | None = None
+
+
+@dataclass(frozen=True)
+class GraftConfig(Settings):
+    """What a saved graft is made of."""
+
+    host: str  # its name or folder
+    host_digest: str  # of its weights, before anything was grafted
+    grafts: dict[str, Any]  # by layer: kind, settings, knowledge
+    rank: int | None = None  # of the adapters of the host

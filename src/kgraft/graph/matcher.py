@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from kgraft.graph.abbreviations import Definition, find_definitions, find_uses
+from kgraft.graph.adjacency import expand
 from kgraft.graph.alias_build import Names, build_aliases
 from kgraft.graph.aliases import Aliases
 from kgraft.graph.columns import arrow_strings
@@ -27,6 +28,9 @@ COMMON = 4.5  # Zipf frequency of a word that is no variant of another, but for 
 COORDINATING = JOINING - {","}  # as in "cancer, breast"
 SHORT_TEXT = 16  # words of a text, such as a question, in which part of a name may stand for it
 SHORTEST = 5  # letters of a single word that is a variant of another
+
+WordForms = Callable[[list[str]], tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""From folded words, each once, to rows of: index of the word, entity it may mean, weight."""
 
 
 class _Rows(NamedTuple):
@@ -100,10 +104,13 @@ class NameMatcher:
         """
         self._learned = _Table.of(names, entities, counts) if len(names) else None
 
-    def find(self, texts: Sequence[str], *, exact: bool = False) -> Mentions:
+    def find(
+        self, texts: Sequence[str], *, exact: bool = False, forms: WordForms | None = None
+    ) -> Mentions:
         """Find all names in texts at word boundaries, overlapping ones too.
 
-        With `exact`, only names as the graph has them: no inflections, no abbreviations.
+        With `exact`, only names as the graph has them: no inflections, no abbreviations. `forms`
+        says which entities words mean besides those that they are names of.
         """
         texts = TokenisedTexts.of(texts)
         bounds, tokens = texts.bounds, texts.words
@@ -118,6 +125,8 @@ class NameMatcher:
             parts.append(_rewordings(tables, tokens, phrases, names))
             long = _in_long_texts(texts)
             parts += [_parts_of_names(table, tokens, names, long) for table in tables]
+        if forms is not None:
+            parts.append(_word_forms(tokens, forms))
         if self._pins is not None:
             pins = replace(self._pins, hidden=self._removed)
             parts.append(_exact(pins, tokens, Match.PINNED))
@@ -144,6 +153,18 @@ def _grouped(rows: _Rows, bounds: np.ndarray) -> Mentions:
 def _exact(table: _Table, tokens: WordTokens, match: Match) -> _Rows:
     matches = table.aliases.match_words(tokens)
     return _rows(table, matches.start, matches.end, matches.alias, match)
+
+
+def _word_forms(tokens: WordTokens, forms: WordForms) -> _Rows:
+    """Return the rows of what single words may mean, as surely as by their names."""
+    words, index = np.unique(np.array(tokens.words, object), return_inverse=True)
+    word, entity, weight = forms(words.tolist())
+    order = np.argsort(word, kind="stable")
+    word, entity, weight = word[order], entity[order], weight[order]
+    token, row = expand(*(np.searchsorted(word, index, side=side) for side in ("left", "right")))
+    kinds = np.full(len(row), Match.NAME, np.uint8)
+    written = np.zeros(len(row), np.uint8)
+    return _Rows(tokens.start[token], tokens.end[token], entity[row], weight[row], kinds, written)
 
 
 def _barriers(words: Sequence[str]) -> np.ndarray:

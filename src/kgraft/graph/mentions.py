@@ -98,6 +98,18 @@ class Mentions:
         gold = None if self.gold is None else self.gold[rows]
         return Mentions(*spans, bounds, *candidates, gold=gold)
 
+    def rows_of(self, text: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Return the row of the mention at each span exactly, -1 where there is none."""
+        if not len(self) or not len(text):
+            return np.full(len(text), -1)
+        most_start = max(int(self.start.max()), int(start.max())) + 1
+        size, asked_size = self.end - self.start, end - start
+        most_size = max(int(size.max()), int(asked_size.max())) + 1
+        keys = (self.text * most_start + self.start) * most_size + size  # in order, as the rows
+        asked = (text * most_start + start) * most_size + asked_size
+        row = np.searchsorted(keys, asked).clip(max=len(keys) - 1)
+        return np.where(keys[row] == asked, row, -1)
+
     def keep_candidates(self, kept: np.ndarray) -> Mentions:
         """Return the mentions with the candidates of a mask (C,), and some left without any."""
         if kept.all():

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, gelu
 
-from kgraft.text.masked import MaskedHead
+from kgraft.text import MaskedHead
 
 
 class MentionHead(nn.Module):

@@ -8,16 +8,11 @@ LM = LM2(Z')                               the layers above
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
 from kgraft.errors import BadInput
-from kgraft.text import Encoder
-from kgraft.text.layers import layers_of
+from kgraft.text import Encoder, changed_after, layers_of
 
 
 class Language(nn.Module):
@@ -47,7 +42,7 @@ class Language(nn.Module):
     def lower(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Return Z (B, L, F) of tokens and their mask (B, L); the upper layers do no work."""
         try:
-            with self._after_cut(_stop):
+            with changed_after(self.model, self.cut, _stop):
                 self.encoder.read(ids, mask)
         except _CutError as cut:
             return cut.hidden.to(ids.device)
@@ -60,23 +55,8 @@ class Language(nn.Module):
             merged: Tensor = self.norm(hidden if known is None else hidden + known.to(hidden))
             return merged
 
-        with self._after_cut(merge):
+        with changed_after(self.model, self.cut, merge):
             return self.encoder.read(ids, mask)
-
-    @contextmanager
-    def _after_cut(self, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
-        """Let what LM1 gives out be changed before LM2 reads it."""
-
-        def hook(_: nn.Module, __: object, output: Any) -> Any:  # noqa: ANN401
-            if isinstance(output, Tensor):
-                return change(output)
-            return (change(output[0]), *output[1:])
-
-        handle = layers_of(self.model)[self.cut - 1].register_forward_hook(hook)
-        try:
-            yield
-        finally:
-            handle.remove()
 
 
 class _CutError(Exception):

@@ -13,7 +13,7 @@ from kgraft.graph import Graph
 from kgraft.joint.descriptions import Descriptions
 from kgraft.joint.model import JointModel
 from kgraft.progress import Progress
-from kgraft.text.layers import layers_of
+from kgraft.text import layers_of
 from kgraft.vectors.memory import Memory, Part, Read
 from kgraft.vectors.store import VectorStore, cache_folder
 from kgraft.vectors.text_vectors import text_keys

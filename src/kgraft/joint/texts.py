@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from kgraft.corpus import AnnotatedTexts
-from kgraft.graph.adjacency import expand
-from kgraft.text import Places, Windows
+from kgraft.text import TokenSpans, Windows
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class LinkedBatch:
 class LinkedWindows(Windows):
     """Windows that know which entities they mention."""
 
-    places: Places  # (S,) by window
+    places: TokenSpans  # (S,) by window
     entity: np.ndarray  # (S,)
 
     @classmethod
@@ -58,20 +57,19 @@ class LinkedWindows(Windows):
         places = windows.locate(data.mentions.text, data.mentions.start, data.mentions.end)
         order = np.lexsort((places.last, places.first, places.window))
         order = order[(places.window[order] >= 0) & (data.gold[order] >= 0)]
-        order = order[_disjoint(places.take(order))]
+        order = order[_disjoint(places.select(order))]
         held = {f.name: getattr(windows, f.name) for f in fields(Windows)}
-        return cls(**held, places=places.take(order), entity=data.gold[order])
+        return cls(**held, places=places.select(order), entity=data.gold[order])
 
     def batch(self, numbers: np.ndarray) -> LinkedBatch:
         """Return some windows with their mentions."""
-        sides = (np.searchsorted(self.places.window, numbers, side=s) for s in ("left", "right"))
-        row, span = expand(*sides)
+        row, span = self.places.rows_in(numbers)
         columns = (row, self.places.first[span], self.places.last[span], self.entity[span])
         ids, mask = self.padded(numbers)
         return LinkedBatch(*map(torch.from_numpy, (ids, mask, *columns)))
 
 
-def _disjoint(places: Places) -> np.ndarray:
+def _disjoint(places: TokenSpans) -> np.ndarray:
     """Return which of the places, in their order, no earlier one that is kept overlaps."""
     kept, window, end = np.zeros(len(places.window), bool), -1, 0
     columns = zip(*(column.tolist() for column in places), strict=True)

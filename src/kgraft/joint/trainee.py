@@ -19,8 +19,7 @@ from kgraft.joint.samplers import rivals
 from kgraft.joint.settings import PretrainSettings
 from kgraft.joint.texts import LinkedBatch, LinkedWindows
 from kgraft.progress import Progress
-from kgraft.text import length_batches
-from kgraft.text.masked import TokenMask
+from kgraft.text import TokenMask, length_batches
 from kgraft.training import Processes, stream, torch_stream
 from kgraft.training.learner import Learner
 from kgraft.training.seeds import seeded

@@ -25,8 +25,7 @@ from kgraft.link.learned_names import LearnedName, read_names, write_names
 from kgraft.settings import FRACTION, RANK, Range, Settings, setting
 from kgraft.storage import MODEL_MANIFEST, Kind, new_file
 from kgraft.tensors import map_tensors, tensor_digest, write_tensors
-from kgraft.text import Encoder
-from kgraft.text.adapters import adapt, adapter_state, load_adapters
+from kgraft.text import Encoder, adapt, adapter_state, load_adapters
 from kgraft.training import ModelManifest, Pretrained, without_prefix
 
 WEIGHTS, NAMES = "model.safetensors", "names.jsonl"

@@ -26,7 +26,7 @@ from kgraft.vectors.entity_text import WITH_FACTS, entity_texts
 from kgraft.vectors.index import EntityIndex
 
 if TYPE_CHECKING:
-    from kgraft.text.static import StaticEncoder
+    from kgraft.text import StaticEncoder
 
 logger = logging.getLogger("kgraft.link")
 STATIC, ENCODED = "static", "encoded"
@@ -107,7 +107,7 @@ def _index_folder() -> Path:
 
 @cache
 def _static_encoder() -> StaticEncoder:
-    from kgraft.text.static import StaticEncoder
+    from kgraft.text import StaticEncoder
 
     return StaticEncoder.load()
 

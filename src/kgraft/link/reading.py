@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.graph.adjacency import expand, rank_within
+from kgraft.graph.adjacency import rank_within
 from kgraft.link.model import EncoderOutput
 from kgraft.link.spans import allowed_spans, logits_at, span_means
-from kgraft.text import Places, Windows, length_batches
+from kgraft.text import TokenSpans, Windows, length_batches
 
 FLOOR = -1.0  # log-odds of a span that is worth a search
 FEWEST, SHARE = 4, 0.15  # spans a window keeps: a few, and more the longer it is
@@ -41,7 +41,7 @@ class SpanEncoder(Protocol):
 class SpanVectors:
     """Spans with what the model sees there."""
 
-    places: Places  # columns first to last (exclusive) of windows
+    places: TokenSpans  # columns first to last (exclusive) of windows
     logits: Tensor  # (S,) log-odds of being a mention
     vectors: Tensor  # (S, D)
 
@@ -51,7 +51,7 @@ class SpanVectors:
     def take(self, rows: np.ndarray) -> SpanVectors:
         """Return some of the spans."""
         index = torch.from_numpy(rows)
-        return SpanVectors(self.places.take(rows), self.logits[index], self.vectors[index])
+        return SpanVectors(self.places.select(rows), self.logits[index], self.vectors[index])
 
     @classmethod
     def concat(cls, parts: list[SpanVectors]) -> SpanVectors:
@@ -60,7 +60,7 @@ class SpanVectors:
             return parts[0]
         columns = zip(*(part.places for part in parts), strict=True)
         return cls(
-            Places(*map(np.concatenate, columns)),
+            TokenSpans(*map(np.concatenate, columns)),
             torch.cat([part.logits for part in parts]),
             torch.cat([part.vectors for part in parts]),
         )
@@ -69,7 +69,7 @@ class SpanVectors:
 def read_spans(
     reader: SpanEncoder,
     windows: Windows,
-    places: Places,
+    places: TokenSpans,
     edges: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[SpanVectors, SpanVectors]:
     """Read windows at given spans, which keep their order, and propose others.
@@ -77,13 +77,13 @@ def read_spans(
     None are proposed without `edges`: which tokens begin a word, and which end one, (T,) bool each.
     """
     order = np.argsort(places.window, kind="stable")
-    ordered = places.take(order)
+    ordered = places.select(order)
     given, proposed, rows = [], [], []
     for batch in length_batches(windows.lengths, BUDGET):
         output = reader.read(*windows.padded(batch))
-        row, span = among(ordered.window, batch)
+        row, span = ordered.rows_in(batch)
         rows.append(span)
-        asked = [(row, ordered.take(span))]
+        asked = [(row, ordered.select(span))]
         if edges is not None:
             asked.append(_propose(reader, windows, batch, output, edges))
         looked = _look(output, asked)
@@ -96,7 +96,7 @@ def read_spans(
     return spans.take(back), SpanVectors.concat(proposed) if proposed else nothing
 
 
-def _look(output: EncoderOutput, asked: list[tuple[np.ndarray, Places]]) -> list[SpanVectors]:
+def _look(output: EncoderOutput, asked: list[tuple[np.ndarray, TokenSpans]]) -> list[SpanVectors]:
     """Return what the model sees at spans of a batch, for several lists of rows and places."""
     row = np.concatenate([rows for rows, _ in asked])
     first = np.concatenate([places.first for _, places in asked])
@@ -115,7 +115,7 @@ def _propose(
     batch: np.ndarray,
     output: EncoderOutput,
     edges: tuple[np.ndarray, np.ndarray],
-) -> tuple[np.ndarray, Places]:
+) -> tuple[np.ndarray, TokenSpans]:
     """Return the likeliest spans of a batch that begin and end at words: rows and places.
 
     Those of a row come with the best first.
@@ -128,9 +128,9 @@ def _propose(
     # By the length of the window itself, so that the other texts of a batch change nothing.
     most = np.maximum(FEWEST, (SHARE * windows.lengths[batch]).astype(np.int64))
     kept = likely[rank_within(row[likely]) < most[row[likely]]]
-    row, places = row[kept], Places(batch[row[kept]], first[kept], last[kept])
+    row, places = row[kept], TokenSpans(batch[row[kept]], first[kept], last[kept])
     at_home = windows.at_home(*places)
-    return row[at_home], places.take(at_home)
+    return row[at_home], places.select(at_home)
 
 
 def _word_columns(
@@ -152,8 +152,3 @@ def word_spans(
     """Return which spans of some windows begin and end at words, (B, L, longest)."""
     first, last = (windows.spread(side, batch, fill=False) for side in (begins, ends))
     return allowed_spans(torch.from_numpy(first), torch.from_numpy(last), longest)
-
-
-def among(window: np.ndarray, batch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return for the spans in some windows: the row of the window, and the span; sorted input."""
-    return expand(np.searchsorted(window, batch), np.searchsorted(window, batch, side="right"))

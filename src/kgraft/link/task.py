@@ -19,7 +19,7 @@ from kgraft.link.learned_names import LearnedName
 from kgraft.link.linking import encoder_features
 from kgraft.link.losses import entity_loss, mention_loss
 from kgraft.link.model import COHERENCE_FEATURES, EncoderOutput, LinkModel
-from kgraft.link.reading import SpanVectors, among, word_spans
+from kgraft.link.reading import SpanVectors, word_spans
 from kgraft.link.settings import LinkSettings
 from kgraft.link.spans import logits_at, span_logits, span_means
 from kgraft.link.training_texts import TrainingSpans, TrainingTexts, training_spans
@@ -231,7 +231,7 @@ class LinkTask(AdamWTask[np.ndarray]):
         logits = span_logits(output.marks, longest)
         weights = word_spans(spans.windows, batch, *spans.edges, longest).float()
         targets = torch.zeros_like(logits)
-        row, mention = among(spans.places.window, batch)
+        row, mention = spans.places.rows_in(batch)
         first, last = spans.places.first[mention], spans.places.last[mention]
         short = last - first <= longest
         row, mention, first, last = (a[short] for a in (row, mention, first, last))
@@ -248,7 +248,7 @@ class LinkTask(AdamWTask[np.ndarray]):
         """Return the losses of the mentions of a batch and their candidates."""
         spans = self.spans
         assert spans is not None
-        row, mention = among(spans.places.window, batch)
+        row, mention = spans.places.rows_in(batch)
         bounds = spans.mentions.bounds
         owner_rows, candidate = expand(bounds[mention], bounds[mention + 1])
         if not len(candidate):

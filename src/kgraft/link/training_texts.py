@@ -22,7 +22,7 @@ from kgraft.link.knowledge import Knowledge
 from kgraft.link.linking import find_mentions, find_names, word_edges
 from kgraft.link.model import LinkModel
 from kgraft.link.score import overlapping
-from kgraft.text import Places, Windows
+from kgraft.text import TokenSpans, Windows
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class TrainingSpans:
 
     windows: Windows
     edges: tuple[np.ndarray, np.ndarray]  # tokens that begin a word, and that end one
-    places: Places  # (M,)
+    places: TokenSpans  # (M,)
     mentions: Mentions
     features: np.ndarray  # (C, F)
     gold: np.ndarray  # (M,) row of the right candidate, -1 where none is
@@ -81,7 +81,7 @@ def training_spans(model: LinkModel, source: TrainingTexts, part: np.ndarray) ->
     order = order[places.window[order] >= 0]
     features = knowledge.features(data.texts, mentions)
     features = features[expand(mentions.bounds[order], mentions.bounds[order + 1])[1]]
-    mentions, places = mentions.select(order), places.take(order)
+    mentions, places = mentions.select(order), places.select(order)
     meant = _annotated_entity(mentions, data)
     gold = _gold_rows(mentions, meant)
     weight = _weights(mentions, features, data, source.unmarked, meant)

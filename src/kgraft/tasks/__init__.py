@@ -3,18 +3,11 @@
 from kgraft.tasks.classify import Classifier, ClassSettings, ClassTrainee, Ready
 from kgraft.tasks.evaluate import CLASS_TASKS, TASKS, evaluate, evaluate_plain
 from kgraft.tasks.examples import ClassTask, Examples
-from kgraft.tasks.facts import Clozes, clozes, noticed_clozes, reciprocal_ranks
+from kgraft.tasks.facts import reciprocal_ranks
 from kgraft.tasks.joint_tasks import JOINT_TASKS, evaluate_joint
 from kgraft.tasks.perplexity import perplexity_counts
 from kgraft.tasks.relations import SEMEVAL
-from kgraft.tasks.senses import (
-    SenseTexts,
-    choose_senses,
-    first_senses,
-    noticed_senses,
-    read_senses,
-    sense_counts,
-)
+from kgraft.tasks.senses import choose_senses, first_senses, sense_counts
 from kgraft.tasks.strategies import STRATEGIES, compare_strategies
 from kgraft.tasks.typing import TYPING
 from kgraft.tasks.wic import WIC
@@ -31,21 +24,15 @@ __all__ = [
     "ClassTask",
     "ClassTrainee",
     "Classifier",
-    "Clozes",
     "Examples",
     "Ready",
-    "SenseTexts",
     "choose_senses",
-    "clozes",
     "compare_strategies",
     "evaluate",
     "evaluate_joint",
     "evaluate_plain",
     "first_senses",
-    "noticed_clozes",
-    "noticed_senses",
     "perplexity_counts",
-    "read_senses",
     "reciprocal_ranks",
     "sense_counts",
 ]

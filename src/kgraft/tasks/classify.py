@@ -12,10 +12,9 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from transformers import PreTrainedModel
 
-from kgraft.graft import GraftedEncoder, knowledge_off, looking
-from kgraft.graft.attach import freeze_bottom
+from kgraft.graft import GraftedEncoder, knowledge_off, record_grafts
 from kgraft.tasks.examples import ClassTask, Examples
-from kgraft.text import Encoder, Places, Windows, length_batches
+from kgraft.text import Encoder, TokenSpans, Windows, freeze_bottom, length_batches
 from kgraft.training import stream, torch_stream
 from kgraft.training.learner import Learner
 from kgraft.training.seeds import seeded
@@ -66,7 +65,7 @@ class Ready:
 
     examples: Examples
     windows: Windows
-    places: Places  # (N P,)
+    places: TokenSpans  # (N P,)
 
     @classmethod
     def of(cls, encoder: Encoder, examples: Examples) -> Ready:
@@ -78,7 +77,7 @@ class Ready:
         lost = places.window < 0
         window = np.where(lost, first, places.window)
         last = np.where(lost, 1, places.last)
-        return cls(examples, windows, Places(window, places.first, last))
+        return cls(examples, windows, TokenSpans(window, places.first, last))
 
     @property
     def lengths(self) -> np.ndarray:
@@ -94,21 +93,23 @@ class Ready:
         """
         spans = self.examples.text.shape[1]
         row = (rows[:, None] * spans + np.arange(spans)).ravel()
-        place = self.places.take(row)
+        place = self.places.select(row)
         windows, which = np.unique(place.window, return_inverse=True)
         ids, mask = map(torch.from_numpy, self.windows.padded(windows))
-        beside = encoder.beside(self.windows, windows)
-        with looking() as seen:
-            read = encoder.read(ids, mask, **beside)
+        extra_inputs = encoder.extra_inputs(self.windows, windows)
+        with record_grafts() as seen:
+            read = encoder.read(ids, mask, **extra_inputs)
         window = torch.from_numpy(which)
         first, last = torch.from_numpy(place.first)[:, None], torch.from_numpy(place.last)[:, None]
         column = torch.arange(read.shape[1])
         parts = [_means((column >= first) & (column < last), read[window])]
         for layer, size in known_sizes(encoder).items():
             if layer in seen:
-                at = beside["knowledge"][layer]
+                at = extra_inputs["knowledge"][layer]
                 touched = (at.first[window] < last) & (at.last[window] > first)
-                parts.append(_means(touched & at.there[window], seen[layer].known[window]))
+                parts.append(
+                    _means(touched & at.present[window], seen[layer].mention_vectors[window])
+                )
             else:
                 parts.append(read.new_zeros(len(row), size))
         return torch.cat(parts, -1).view(len(rows), spans, -1)
@@ -121,8 +122,8 @@ def _means(chosen: Tensor, vectors: Tensor) -> Tensor:
 
 
 def known_sizes(encoder: Encoder) -> dict[int, int]:
-    """Return how much is known of a span beside its tokens: see `Grafts.sizes`."""
-    return encoder.grafts.sizes if isinstance(encoder, GraftedEncoder) else {}
+    """Return how much is known of a span beside its tokens: see `Grafts.mention_sizes`."""
+    return encoder.grafts.mention_sizes if isinstance(encoder, GraftedEncoder) else {}
 
 
 class ClassTrainee(Learner):
@@ -147,7 +148,7 @@ class ClassTrainee(Learner):
             size = encoder.dimension + sum(known_sizes(encoder).values())
             self.head = Classifier(size, spans, classes, settings.dropout)
         if settings.frozen:
-            freeze_bottom(encoder.model, settings.frozen)
+            freeze_bottom(encoder.model, settings.frozen, keep=["grafts"])
         module = nn.ModuleDict({"model": encoder.model, "head": self.head})
         super().__init__(module, _groups(encoder.model, self.head, settings))
         self.steps = sum(len(self.batches(epoch)) for epoch in range(settings.epochs))

@@ -10,20 +10,26 @@ import numpy as np
 
 from kgraft.corpus import hold_out, read_annotated
 from kgraft.errors import BadInput
-from kgraft.graft import GraftedEncoder, WordNetKnowledge, notice
+from kgraft.graft import (
+    GraftedEncoder,
+    WordNetKnowledge,
+    locate_mentions,
+    look_up_senses,
+    make_clozes,
+    sense_sentences,
+)
 from kgraft.graph import SPLITS, Graph
 from kgraft.measure import Difference, paired_difference, perplexity
 from kgraft.progress import Progress
 from kgraft.tasks.classify import ClassSettings, ClassTrainee, Ready
 from kgraft.tasks.examples import ClassTask, Examples
-from kgraft.tasks.facts import clozes, reciprocal_ranks
+from kgraft.tasks.facts import reciprocal_ranks
 from kgraft.tasks.perplexity import perplexity_counts
 from kgraft.tasks.relations import SEMEVAL
-from kgraft.tasks.senses import choose_senses, first_senses, read_senses, sense_counts
+from kgraft.tasks.senses import choose_senses, first_senses, sense_counts
 from kgraft.tasks.typing import TYPING
 from kgraft.tasks.wic import WIC
-from kgraft.text import Encoder
-from kgraft.text.masked import MaskedHead
+from kgraft.text import Encoder, MaskedHead
 from kgraft.training import Schedule, train_in_passing
 
 CLASS_TASKS = {task.name: task for task in (WIC, SEMEVAL, TYPING)}
@@ -131,7 +137,9 @@ def _senses(model: Path, data: Path) -> Difference:
     )
     if knowledge is None:
         raise BadInput("the graft knows no word senses", remedy="graft WordNet", file=str(model))
-    found = [read_senses(knowledge, path) for path in sorted(data.glob("*.jsonl"))]
+    found = [
+        look_up_senses(knowledge, sense_sentences(path)) for path in sorted(data.glob("*.jsonl"))
+    ]
     on = [sense_counts(part, choose_senses(encoder, layer, part)) for part in found]
     off = [sense_counts(part, first_senses(part)) for part in found]
     return paired_difference(np.concatenate(on), np.concatenate(off))
@@ -142,9 +150,9 @@ def _perplexity(model: Path, data: Path) -> Difference:
     head = MaskedHead.load(model, encoder)
     layer = encoder.grafts.layers[0]
     graph = encoder.grafts.knowledge[layer].graph
-    texts = notice(encoder, read_annotated(data, graph), layer)
+    texts = locate_mentions(encoder, read_annotated(data, graph), layer)
     on, off = (
-        perplexity_counts(encoder, head, texts, knowing=knowing) for knowing in (True, False)
+        perplexity_counts(encoder, head, texts, use_knowledge=knowing) for knowing in (True, False)
     )
     return paired_difference(on, off, figure=perplexity)
 
@@ -156,11 +164,13 @@ def _facts(model: Path, data: Path) -> Difference:
     asked = graph.triples
     if graph.manifest.splits["test"]:
         asked = asked.take(asked.split == SPLITS.index("test"))
-    found = clozes(encoder, graph, asked, graph.triples)
+    found = make_clozes(encoder, graph, asked, graph.triples)
     if not len(found):
         said = "no fact of this graph has an object of one word"
         raise BadInput(said, file=str(data), remedy="give one with labels that the encoder knows")
-    on, off = (reciprocal_ranks(encoder, head, found, knowing=knowing) for knowing in (True, False))
+    on, off = (
+        reciprocal_ranks(encoder, head, found, use_knowledge=knowing) for knowing in (True, False)
+    )
     return paired_difference(on, off)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from torch import Tensor, nn
 
-from kgraft.graft.attach import freeze_bottom
 from kgraft.joint import JointModel
 from kgraft.joint.graph_losses import GraphLosses
+from kgraft.text import freeze_bottom
 from kgraft.training import Processes, stream, torch_stream
 from kgraft.training.learner import Groups, Learner
 from kgraft.training.seeds import seeded

@@ -7,7 +7,7 @@ as fast as before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +15,7 @@ from torch.nn.utils import parametrize
 
 from kgraft.errors import BadInput
 
-BESIDE = ("pooler", "grafts")  # parts of a model that are not the transformer itself
+POOLER = "pooler"  # reads on from the transformer, and is never used here
 
 
 class _Change(nn.Module):
@@ -32,14 +32,20 @@ class _Change(nn.Module):
         return torch.addmm(weight, self.up, self.down)
 
 
-def adapt(model: nn.Module, rank: int, *, seed: int = 0) -> list[nn.Parameter]:
-    """Freeze a model but for a change of each linear layer; return what is to be trained."""
+def adapt(
+    model: nn.Module, rank: int, *, seed: int = 0, keep: Sequence[str] = ()
+) -> list[nn.Parameter]:
+    """Freeze a model but for a change of each linear layer; return what is to be trained.
+
+    The submodules to `keep` are trained as they are.
+    """
     for name, parameter in model.named_parameters():
-        parameter.requires_grad_(name.startswith("grafts."))
+        parameter.requires_grad_(name.partition(".")[0] in keep)
     generator = torch.Generator().manual_seed(seed)
-    for _, layer in _layers(model):
-        change = _Change(layer.weight, rank, generator)
-        parametrize.register_parametrization(layer, "weight", change)
+    for name, layer in _linear_layers(model):
+        if name.partition(".")[0] not in keep:
+            change = _Change(layer.weight, rank, generator)
+            parametrize.register_parametrization(layer, "weight", change)
     return [parameter for parameter in model.parameters() if parameter.requires_grad]
 
 
@@ -68,8 +74,8 @@ def load_adapters(model: nn.Module, state: Mapping[str, Tensor]) -> None:
 
 def merge(model: nn.Module) -> None:
     """Make the changes part of the matrices; nothing is left to load or to train."""
-    for _, layer in _layers(model):
-        if parametrize.is_parametrized(layer, "weight"):
+    for _, layer in _linear_layers(model):
+        if _change_of(layer) is not None:
             parametrize.remove_parametrizations(layer, "weight", leave_parametrized=True)
 
 
@@ -106,21 +112,27 @@ def _fits(weight: Tensor, up: Tensor, down: Tensor) -> bool:
 def merge_changes(model: nn.Module, changes: Mapping[str, Tensor]) -> None:
     """Add changes, as `adapter_state` names them, to the matrices of a model for good."""
     merge(model)
-    layers = dict(_layers(model))
+    layers = dict(_linear_layers(model))
     matrices = {name: layer.weight.detach() for name, layer in layers.items()}
     for name, matrix in merged_matrices(matrices, changes).items():
         matrices[name].copy_(matrix)
 
 
-def _layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
-    """Yield the linear layers of the transformer itself, not those of what was put to it."""
+def _linear_layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
     for name, module in list(model.named_modules()):
-        if isinstance(module, nn.Linear) and not name.startswith(BESIDE):
+        if isinstance(module, nn.Linear) and not name.startswith(POOLER):
             yield name, module
 
 
 def _changes(model: nn.Module) -> Iterator[tuple[str, _Change]]:
-    for name, layer in _layers(model):
-        if parametrize.is_parametrized(layer, "weight"):
-            change = layer.parametrizations.weight[0]  # type: ignore[union-attr, index]
-            yield name, change  # type: ignore[misc]
+    for name, layer in _linear_layers(model):
+        change = _change_of(layer)
+        if change is not None:
+            yield name, change
+
+
+def _change_of(layer: nn.Linear) -> _Change | None:
+    if not parametrize.is_parametrized(layer, "weight"):
+        return None
+    change = layer.parametrizations.weight[0]  # type: ignore[union-attr, index]
+    return change if isinstance(change, _Change) else None

@@ -6,13 +6,13 @@ import numpy as np
 
 from kgraft.errors import BadInput
 
-ALIKE = 0.85  # how short beside the longest of its batch an item may be at little waste
+ALIKE = 0.85  # least length, relative to the longest of its batch, that wastes little padding
 
 
 def length_batches(
     lengths: np.ndarray, token_budget: int, *, seed: int | None = None
 ) -> list[np.ndarray]:
-    """Split items into batches by length; each batch is an array of item numbers.
+    """Split items into batches by length; each batch is an array of item indices.
 
     A batch's padded size (its longest item × its count) stays within `token_budget`; an item
     longer than that makes a batch alone. Once a batch fills a quarter of the budget, only items

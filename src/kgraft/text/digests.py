@@ -1,75 +1,58 @@
-"""Digests of files and tensors; that of a file is computed once and kept in the cache folder."""
+"""Digests of files: computed once per machine and kept in the cache folder."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kgraft.json_text import read_json_file
 from kgraft.storage import cache_folder, new_file, sha256
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
 RECORD = "digests.json"
-KEPT = 200  # files the record remembers besides the newest
+MOST = 201  # files on record
 
-Stamp = tuple[Path, int, int]  # resolved path, size, mtime_ns: as long as they stay, so does a file
+Stamp = tuple[Path, int, int]  # resolved path, size, mtime_ns: they change when the file does
 
 
 def stamp(file: Path) -> Stamp:
-    """Return what tells whether a file is still the same one, without reading it."""
-    facts = file.stat()
-    return file.resolve(), facts.st_size, facts.st_mtime_ns
+    """Return what tells whether a file has changed, without reading it."""
+    stat = file.stat()
+    return file.resolve(), stat.st_size, stat.st_mtime_ns
 
 
 def file_digest(file: Path) -> str:
-    """Return the SHA-256 of a file; an untouched file is read only once on a machine."""
+    """Return the SHA-256 of a file; an unchanged file is read only once per machine."""
     return _digest(*stamp(file))
 
 
 @cache
 def _digest(file: Path, size: int, mtime_ns: int) -> str:
-    """Hash a file that the record does not have; a folder that cannot be written costs no more."""
+    """Return the digest on record, else hash the file and record it."""
     record = cache_folder() / RECORD
-    name, facts = str(file), [size, mtime_ns]
-    kept = _read(record).get(name)
-    if isinstance(kept, list) and kept[:2] == facts and isinstance(kept[-1], str):
-        return kept[-1]
+    entry = _read(record).get(str(file))
+    if isinstance(entry, list) and entry[:2] == [size, mtime_ns] and isinstance(entry[-1], str):
+        return entry[-1]
     digest = sha256(file)
     if stamp(file) == (file, size, mtime_ns):  # not changed meanwhile
-        others = [pair for pair in _read(record).items() if pair[0] != name]
-        _write(record, dict([*others[-KEPT:], (name, [*facts, digest])]))
+        entries = _read(record)
+        entries.pop(str(file), None)
+        entries[str(file)] = [size, mtime_ns, digest]
+        _write(record, dict(list(entries.items())[-MOST:]))
     return digest
 
 
 def _read(record: Path) -> dict[str, object]:
-    """Return what is on record: nothing where the record is absent or spoilt."""
+    """Return the record, empty if it is absent or damaged."""
     try:
-        kept = read_json_file(record)
+        entries = read_json_file(record)
     except (OSError, ValueError):
         return {}
-    return kept if isinstance(kept, dict) else {}
+    return entries if isinstance(entries, dict) else {}
 
 
-def _write(record: Path, kept: dict[str, object]) -> None:
-    """Write the record; where that fails the next process hashes again."""
+def _write(record: Path, entries: dict[str, object]) -> None:
+    """Write the record; if that fails the next process hashes again."""
     with contextlib.suppress(OSError), new_file(record) as partial:
-        partial.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-
-
-def tensors_digest(tensors: Mapping[str, Tensor]) -> str:
-    """Return the SHA-256 of named tensors, with their names, shapes and types."""
-    import torch
-
-    digest = hashlib.sha256()
-    for name, tensor in sorted(tensors.items()):
-        digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
-        flat = tensor.detach().cpu().contiguous().flatten()
-        digest.update(flat.view(torch.uint8).numpy().data)
-    return digest.hexdigest()
+        partial.write_text(json.dumps(entries, indent=1), encoding="utf-8")

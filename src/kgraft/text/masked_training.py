@@ -1,48 +1,45 @@
-"""Training on masked words: a head learns to read an encoder, and the encoder too if it may.
+"""Training on masked words: a head learns to read an encoder, which may learn with it.
 
-An encoder that was published without a head gets one here. While the encoder stays as it is,
-nothing is worked out backwards through it.
+An encoder that was published without a head gets one here. While the encoder does not change, no
+gradient is computed through it.
+
+    fit(MaskedTask(encoder, MaskedHead.of(encoder), texts, valid, settings), "head", settings)
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from kgraft.progress import Progress
+from kgraft.storage import Kind
 from kgraft.text.batching import length_batches
 from kgraft.text.encoder import Encoder
-from kgraft.text.masked import Masked, MaskedHead, TokenMask
+from kgraft.text.masked import (
+    HEAD,
+    Masked,
+    MaskedHead,
+    TokenMask,
+    masked_losses,
+    masked_perplexity,
+)
+from kgraft.text.settings import MaskedSettings
 from kgraft.text.windows import Windows
-from kgraft.training import Epoch, Schedule, stream, torch_stream, train
-from kgraft.training.folder import RunFolder
-from kgraft.training.learner import Learner
-from kgraft.training.seeds import seeded
-
-_BATCH, _STEP, _VALID = 0, 1, 2  # what a stream of random numbers is for
+from kgraft.training import AdamWTask, Purpose, seeded, stream, torch_stream
 
 
-@dataclass(frozen=True)
-class MaskedSettings:
-    """How a head is trained, and the encoder with it."""
+class MaskedTask(AdamWTask[np.ndarray]):
+    """A head for masked words in training, and its encoder if that has a learning rate.
 
-    epochs: int = 1
-    head_rate: float = 2e-3
-    encoder_rate: float | None = None  # None: the encoder stays as it is
-    batch_tokens: int = 2048  # padding included
-    weight_decay: float = 0.01
-    seed: int = 0
+    The result is a folder with `head.safetensors`, and the encoder if it learned too.
+    """
 
-
-class MaskedTrainee(Learner):
-    """A head and perhaps its encoder in training; see `kgraft.training.Trainee`."""
+    kind: ClassVar[Kind] = Kind("head for masked words", HEAD)
 
     def __init__(
         self,
@@ -51,9 +48,12 @@ class MaskedTrainee(Learner):
         texts: Windows,
         valid: Windows | None,
         settings: MaskedSettings,
+        *,
+        identity: Mapping[str, Any] | None = None,
     ) -> None:
         self.encoder, self.head, self.settings = encoder, head, settings
         self.texts, self.valid, self.mask = texts, valid, TokenMask(encoder)
+        self._identity = dict(identity or {})
         parts: dict[str, nn.Module] = {"head": head}
         groups = [(settings.head_rate, head.parameters())]
         if settings.encoder_rate is not None:
@@ -62,33 +62,39 @@ class MaskedTrainee(Learner):
         super().__init__(nn.ModuleDict(parts), groups, weight_decay=settings.weight_decay)
         self.steps = sum(len(self.batches(epoch)) for epoch in range(settings.epochs))
 
+    def identity(self) -> Mapping[str, Any]:
+        """Return the encoder's name, and what is known of the texts."""
+        return {**self._identity, "encoder": self.encoder.name}
+
     def batches(self, epoch: int) -> Sequence[np.ndarray]:
-        """Return windows of like length together."""
-        seed = int(stream(self.settings.seed, _BATCH, epoch).integers(1 << 31))
+        """Return windows of similar length together."""
+        seed = int(stream(self.settings.seed, Purpose.ORDER, epoch).integers(1 << 31))
         return length_batches(self.texts.lengths, self.settings.batch_tokens, seed=seed)
 
-    def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
-        """Move what learns once; all that is random comes from the seed and the place."""
+    def step(self, batch: np.ndarray, step: int) -> dict[str, float]:
+        """Update the parameters once; all randomness comes from the seed and the step."""
         self.module.train()
-        drawn = torch_stream(self.settings.seed, _STEP, place)
+        drawn = torch_stream(self.settings.seed, Purpose.STEP, step)
         with seeded(drawn.initial_seed()):
-            loss, _ = self._loss(self.texts, batch, drawn)
-        return self.move(loss, place)
+            hidden, masked = self._read(self.texts, batch, drawn)
+            may_learn = self.settings.encoder_rate is not None
+            words = self.encoder.words if may_learn else self.encoder.words.detach()
+            loss = self.head.loss(hidden, masked, words)
+        return self.update(loss, step)
 
-    def _loss(
-        self, texts: Windows, numbers: np.ndarray, drawn: torch.Generator
+    def _read(
+        self, texts: Windows, indices: np.ndarray, drawn: torch.Generator
     ) -> tuple[Tensor, Masked]:
-        ids, there = map(torch.from_numpy, texts.padded(numbers))
+        ids, mask = map(torch.from_numpy, texts.padded(indices))
         masked, model = self.mask(ids, drawn), self.encoder.model
         may_learn = self.settings.encoder_rate is not None
         learns = torch.is_grad_enabled() and may_learn
         if not may_learn:
             model.eval()
         with torch.set_grad_enabled(learns):
-            beside = self.encoder.beside(texts, numbers)
-            read = self.encoder.read(masked.ids, there, **beside)
-        words = self.encoder.words if learns else self.encoder.words.detach()
-        return self.head.loss(read, masked, words), masked
+            extra_inputs = self.encoder.extra_inputs(texts, indices)
+            hidden = self.encoder.read(masked.ids, mask, **extra_inputs)
+        return hidden, masked
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
@@ -96,37 +102,19 @@ class MaskedTrainee(Learner):
         if self.valid is None:
             return {}
         self.module.eval()
-        drawn = torch_stream(self.settings.seed, _VALID)
-        loss, words = 0.0, 0
-        for numbers in length_batches(self.valid.lengths, self.settings.batch_tokens):
-            mean, masked = self._loss(self.valid, numbers, drawn)
-            loss += mean.item() * len(masked.target)
-            words += len(masked.target)
-        perplexity = math.exp(min(loss / max(words, 1), 50.0))
+        drawn = torch_stream(self.settings.seed, Purpose.VALID)
+        losses = masked_losses(
+            self.head,
+            self.encoder.words,
+            self.valid,
+            partial(self._read, self.valid, drawn=drawn),
+            token_budget=self.settings.batch_tokens,
+        )
+        perplexity = masked_perplexity(losses)
         return {"perplexity": perplexity, "score": -perplexity}
 
-
-def train_masked(
-    encoder: Encoder,
-    head: MaskedHead,
-    texts: Windows,
-    folder: str | Path,
-    *,
-    valid: Windows | None = None,
-    settings: MaskedSettings | None = None,
-    identity: Mapping[str, Any] | None = None,
-    overwrite: bool = False,
-    progress: Progress | None = None,
-) -> Iterator[Epoch]:
-    """Train on masked words, yielding after each epoch.
-
-    The run lives in `folder`; the same call goes on where an earlier one was stopped, and with
-    `overwrite` another run there makes way.
-    """
-    settings = settings or MaskedSettings()
-    trainee = MaskedTrainee(encoder, head, texts, valid, settings)
-    schedule = Schedule(epochs=settings.epochs, watch="score")
-    whole = {**asdict(settings), **(identity or {}), "encoder": encoder.name}
-    if overwrite:
-        RunFolder(Path(folder), whole).make_way()
-    yield from train(trainee, Path(folder), schedule, identity=whole, progress=progress)
+    def save(self, folder: Path) -> None:
+        """Write the head, and the encoder if it learned too."""
+        if self.settings.encoder_rate is not None:
+            self.encoder.save(folder)
+        self.head.save(folder)

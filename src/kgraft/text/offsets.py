@@ -19,7 +19,7 @@ _IS_SPACE = np.array([chr(c).isspace() for c in range(_LAST_SPACE + 1)] + [False
 
 
 def aligned(*values: ArrayLike) -> list[np.ndarray]:
-    """Return numbers or arrays of them as int64 arrays of one shape, at least (1,)."""
+    """Return integers or arrays of them as int64 arrays of one shape, at least (1,)."""
     arrays = [np.atleast_1d(np.asarray(value, np.int64)) for value in values]
     if len({array.shape for array in arrays}) == 1:
         return arrays
@@ -49,14 +49,14 @@ class Offsets:
     def tokens(
         self, text: ArrayLike, start: ArrayLike, end: ArrayLike
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the range of tokens that touch each span `start:end` of text number `text`.
+        """Return the range of tokens that touch each span `start:end` of the text of an index.
 
         White space at the ends of a span does not count. The range is empty (first == last)
         where the span is empty, only white space, or only characters the tokenizer drops.
         """
-        number, low, high = aligned(text, start, end)
-        self._check(number, low, high)
-        begin, stop = self._trim(self.bounds[number] + low, self.bounds[number] + high)
+        index, low, high = aligned(text, start, end)
+        self._check(index, low, high)
+        begin, stop = self._trim(self.bounds[index] + low, self.bounds[index] + high)
         first = np.searchsorted(self.ends, begin, side="right")
         last = np.searchsorted(self.starts, stop, side="left")
         return first, np.where(begin < stop, np.maximum(first, last), first)
@@ -64,24 +64,25 @@ class Offsets:
     def spans(
         self, text: np.ndarray, first: np.ndarray, last: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the characters start:end in text number `text` that tokens first:last cover.
+        """Return the characters start:end in its text that tokens first:last cover.
 
-        White space at the ends is left out; both are -1 where the range of tokens is empty.
+        White space at the ends is left out; both are -1 if the range of tokens is empty.
         """
-        some = first < last
+        filled = first < last
         start, end = np.full(first.shape, -1), np.full(first.shape, -1)
-        begin, stop = self._trim(self.starts[first[some]], self.ends[last[some] - 1])
-        start[some], end[some] = begin - self.bounds[text[some]], stop - self.bounds[text[some]]
+        begin, stop = self._trim(self.starts[first[filled]], self.ends[last[filled] - 1])
+        shift = self.bounds[text[filled]]
+        start[filled], end[filled] = begin - shift, stop - shift
         return start, end
 
     def _trim(self, begin: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Leave out white space at both ends; a span of nothing else becomes empty."""
         low = np.searchsorted(self.solid, begin, side="left")
         high = np.searchsorted(self.solid, stop, side="left")
-        some = low < high
+        filled = low < high
         trimmed_begin, trimmed_stop = begin.copy(), begin.copy()
-        trimmed_begin[some] = self.solid[low[some]]
-        trimmed_stop[some] = self.solid[high[some] - 1] + 1
+        trimmed_begin[filled] = self.solid[low[filled]]
+        trimmed_stop[filled] = self.solid[high[filled] - 1] + 1
         return trimmed_begin, trimmed_stop
 
     def _check(self, text: np.ndarray, start: np.ndarray, end: np.ndarray) -> None:

@@ -31,10 +31,10 @@ def passages(
     return found
 
 
-def join(texts: Sequence[str]) -> tuple[str, list[int]]:
+def join_sentences(texts: Sequence[str]) -> tuple[str, list[int]]:
     """Return sentences as one text, and where each begins in it.
 
-    >>> join(["It rains.", "We stay."])
+    >>> join_sentences(["It rains.", "We stay."])
     ('It rains. We stay.', [0, 10])
     """
     starts, end = [], 0

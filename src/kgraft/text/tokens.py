@@ -1,4 +1,4 @@
-"""Texts become tokens: the ids of many texts end to end, and where each token stands."""
+"""Texts become tokens: the ids of many texts end to end, and the characters of each token."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Tokens:
 
 
 class Tokeniser:
-    """A fast tokenizer that never pads nor truncates, and the special tokens it puts around.
+    """A fast tokenizer that neither pads nor truncates, and the special tokens around a text.
 
-    `of` works on a copy, for padding and truncation are state of the tokenizer, which is the
-    user's (that of all-MiniLM-L6-v2 pads to 128 tokens as it comes). It may be used from several
-    threads at once.
+    `of` works on a copy: padding and truncation are state of the tokenizer, which is the user's
+    (that of all-MiniLM-L6-v2 pads to 128 tokens by default). It may be used from several threads
+    at once.
     """
 
     def __init__(self, backend: Tokenizer, pad: int) -> None:
@@ -49,7 +49,7 @@ class Tokeniser:
 
     @classmethod
     def of(cls, tokenizer: PreTrainedTokenizerBase) -> Self:
-        """Return the like of a Hugging Face tokenizer, which is left as it is."""
+        """Make one from a copy of a Hugging Face tokenizer."""
         from tokenizers import Tokenizer
 
         if not tokenizer.is_fast:
@@ -61,11 +61,11 @@ class Tokeniser:
         return cls(backend, int(tokenizer.pad_token_id or 0))
 
     def digest(self) -> str:
-        """Return a name for all that makes tokens out of a text."""
+        """Return a digest of everything that decides which tokens a text has."""
         return hashlib.sha256(f"{self.pad} {self._backend.to_str()}".encode()).hexdigest()
 
     def __call__(self, texts: Sequence[str], *, offsets: bool = False) -> Tokens:
-        """Tokenise texts; with `offsets`, a little slower, say also where each token stands."""
+        """Tokenise texts; with `offsets`, a little slower, also record the characters of tokens."""
         if isinstance(texts, str):
             raise BadInput("one text was given for a list of texts", remedy="pass [text]")
         texts = [_scalars(text) for text in texts]
@@ -79,8 +79,8 @@ class Tokeniser:
                 tuples = chain.from_iterable(e.offsets for e in encodings)
                 pairs.append(np.fromiter(chain.from_iterable(tuples), np.int64))
         bounds = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
-        where = Offsets.of(texts, bounds, np.concatenate(pairs)) if offsets else None
-        return Tokens(np.concatenate(ids), bounds, where)
+        positions = Offsets.of(texts, bounds, np.concatenate(pairs)) if offsets else None
+        return Tokens(np.concatenate(ids), bounds, positions)
 
 
 def _none(dtype: type[np.integer]) -> np.ndarray:

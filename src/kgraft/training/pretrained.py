@@ -38,6 +38,7 @@ class Pretrained(ABC, Generic[Config]):
     kind: ClassVar[Kind]  # its marker is MANIFEST
     format: ClassVar[int] = 1
     made_by: ClassVar[str]  # the command that writes such a folder
+    unversioned_file: ClassVar[str] = ""  # that folders of format 1 have, which had no manifest
     config_class: ClassVar[type[Settings]]
     config: Config
 
@@ -98,6 +99,12 @@ def read_manifest(folder: Path, model: type[Pretrained[Any]]) -> ModelManifest:
     """Read what a folder says of the model in it; another kind or format is refused."""
     path = folder / MANIFEST
     if not path.is_file():
+        if model.unversioned_file and (folder / model.unversioned_file).is_file():
+            raise BadInput(
+                f"is a {model.kind.name} of format 1, this kgraft reads {model.format}",
+                file=str(folder),
+                remedy=f"write it again with '{model.made_by}'",
+            )
         raise NotFound(
             f"no {model.kind.name} at {folder}; give a folder that '{model.made_by}' wrote"
         )

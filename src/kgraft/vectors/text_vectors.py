@@ -21,7 +21,7 @@ from kgraft.vectors.entity_vectors import NONE, EntityVectors
 from kgraft.vectors.store import VectorStore, cache_folder
 
 if TYPE_CHECKING:
-    from kgraft.text.encoder import Encoder, Pooling
+    from kgraft.text import Encoder, Pooling
 
 FORMAT = 2  # of the cache
 TEXTS = 2048  # encoded and kept at once: what an interruption may cost
@@ -133,7 +133,7 @@ class TextVectors(EntityVectors):
 
 
 def _loaded(encoder: Encoder | str | Path | None) -> Encoder:
-    from kgraft.text.encoder import Encoder
+    from kgraft.text import Encoder
 
     return encoder if isinstance(encoder, Encoder) else Encoder.load(encoder)
 

@@ -18,7 +18,7 @@ from kgraft.vectors.entity_text import check_fields, entity_texts
 from kgraft.vectors.entity_vectors import NONE, EntityVectors
 
 if TYPE_CHECKING:
-    from kgraft.text.encoder import Encoder
+    from kgraft.text import Encoder
 
 
 class WordVectors(EntityVectors):

@@ -1,4 +1,4 @@
-"""`kgraft graft`: plug a graph's knowledge into an encoder, and see what it is worth."""
+"""`kgraft graft`: plug a graph's knowledge into an encoder, and see what it adds."""
 
 from __future__ import annotations
 

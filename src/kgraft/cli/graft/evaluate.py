@@ -1,4 +1,4 @@
-"""`kgraft graft eval`: what knowledge is worth on a task, on, off, and the difference."""
+"""`kgraft graft eval`: what knowledge adds on a task: on, off, and the difference."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def eval_(
       kgraft graft eval wic --data DATA/wic --encoder default
     """
     if (model is None) == (encoder is None):
-        raise BadInput("what to measure is not said", remedy="give either --model or --encoder")
+        raise BadInput("there is nothing to measure", remedy="give either --model or --encoder")
     choose("task", task, GRAFT_TASKS)
     need_graft(model)
     from kgraft.tasks import evaluate
@@ -55,11 +55,11 @@ def eval_(
         _plain(task, data, encoder, seeds, quiet=quiet, as_json=as_json)
         return
     with progress_bar(quiet) as progress:
-        found = evaluate(task, data, model, seeds=seeds, progress=progress)
+        result = evaluate(task, data, model, seeds=seeds, progress=progress)
     if as_json:
-        print_json({"task": task, "difference": found.difference, **vars(found)})
+        print_json({"task": task, "difference": result.difference, **vars(result)})
     else:
-        console().print(escape(f"{task}  {found}"))
+        console().print(escape(f"{task}  {result}"))
 
 
 def _plain(
@@ -69,8 +69,8 @@ def _plain(
 
     name = None if encoder == "default" else encoder
     with progress_bar(quiet) as progress:
-        found = evaluate_plain(task, data, name, seeds=seeds, progress=progress)
+        figure = evaluate_plain(task, data, name, seeds=seeds, progress=progress)
     if as_json:
-        print_json({"task": task, "encoder": encoder, "figure": found})
+        print_json({"task": task, "encoder": encoder, "figure": figure})
     else:
-        console().print(escape(f"{task}  {found:.4f}  (no knowledge)"))
+        console().print(escape(f"{task}  {figure:.4f}  (no knowledge)"))

@@ -1,4 +1,4 @@
-"""`kgraft graft explain`: what a grafted encoder looked up for a text, and what it moved."""
+"""`kgraft graft explain`: what a grafted encoder looked up for a text, and what it changed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from kgraft.progress import progress_bar
 from kgraft.storage import new_file
 
 if TYPE_CHECKING:
-    from kgraft.graft.explain import Explanation
+    from kgraft.graft import Explanation
 
-WORDS = 8  # of those moved most that are shown
-ROOM = 40  # characters of a description in a table
+WORDS = 8  # that changed most are shown
+DESCRIPTION = 40  # characters in a table
 
 
 def explain(
@@ -28,47 +28,47 @@ def explain(
     ] = 5,
     as_json: AsJson = False,
 ) -> None:
-    """Show what was looked up for a text: mentions, candidates, what was mixed in, what it moved.
+    """Show what was looked up for a text: mentions, candidates, their weights, what they changed.
 
     Example:  kgraft graft explain grafted "The Danube flows through Vienna." --html look.html
     """
     need_graft(model)
-    from kgraft.graft import GraftedEncoder
-    from kgraft.graft.explain import explain as look
-    from kgraft.graft.picture import picture
+    from kgraft.graft import GraftedEncoder, render_html
+    from kgraft.graft import explain as explain_text
 
     with progress_bar() as progress:
         progress.start("opening the graft, and encoding entities seen for the first time")
-        found = look(GraftedEncoder.from_pretrained(model), text, limit=limit)
+        explanation = explain_text(GraftedEncoder.from_pretrained(model), text, limit=limit)
     if html is not None:
         with new_file(html) as partial:
-            partial.write_text(picture(found), encoding="utf-8")
+            partial.write_text(render_html(explanation), encoding="utf-8")
     if as_json:
-        print_json(found)
+        print_json(explanation.to_dict())
     else:
-        _print(found)
+        _print(explanation)
 
 
-def _print(found: Explanation) -> None:
+def _print(explanation: Explanation) -> None:
     from rich.table import Table
 
     table = Table(
         "mention", "may mean", "", "prior", "score", "mixed in", box=None, header_style="dim"
     )
-    for mention in found.mentions:
+    for mention in explanation.mentions:
         name = escape(mention.text)
         for candidate in mention.candidates:
-            said = escape(candidate.description[:ROOM])
+            description = escape(candidate.description[:DESCRIPTION])
             figures = (
                 f"{candidate.prior:.2f}",
                 f"{candidate.score:.2f}",
                 f"{candidate.weight:.2f}",
             )
-            table.add_row(name, escape(candidate.label), f"[dim]{said}[/]", *figures)
+            table.add_row(name, escape(candidate.label), f"[dim]{description}[/]", *figures)
             name = ""
         if not any(candidate.weight for candidate in mention.candidates):
             table.add_row(name, "[dim]none of these[/]", "", "", "", "1.00")
     out = console()
-    out.print(table if found.mentions else "Nothing of the graph is mentioned.")
-    moved = sorted(found.words, key=lambda word: -word.moved)[:WORDS]
-    out.print("moved most: " + ", ".join(f"{escape(w.text)} [dim]{w.moved:.1%}[/]" for w in moved))
+    out.print(table if explanation.mentions else "Nothing of the graph is mentioned.")
+    words = sorted(explanation.words, key=lambda word: -word.change)[:WORDS]
+    changes = ", ".join(f"{escape(w.text)} [dim]{w.change:.1%}[/]" for w in words)
+    out.print(f"changed most: {changes}")

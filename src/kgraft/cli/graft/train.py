@@ -3,181 +3,219 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgraft.cli.given import GRAFTS, choose, need_graft, need_room, need_texts, need_vectors
-from kgraft.cli.graft.texts import prepare
+from kgraft.cli.given import need_graft, need_room, need_texts, need_vectors
 from kgraft.cli.output import (
-    MOST_EPOCHS,
     AsJson,
     GraphName,
     Quiet,
-    Seed,
     console,
     epoch_line,
     escape,
     print_json,
 )
+from kgraft.cli.settings_options import Changes, settings_options
+from kgraft.errors import BadInput
+from kgraft.graft.settings import GraftSettings, TextSettings
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
     from kgraft.graft import GraftedEncoder
+    from kgraft.training import Epoch
 
-FIGURES = ("accuracy", "perplexity")  # that are told of an epoch
+FIGURES = ("accuracy", "perplexity")  # of an epoch that are printed
+FACT_RECALL = "fact-recall"
 
 
+@settings_options(GraftSettings)
 def train(
     graph: GraphName = "world",
     texts: Annotated[
         Path | None,
         typer.Option(
-            help="Texts with marked mentions or senses, JSON Lines; without, the graph's own."
+            help="Texts with annotated mentions or senses, JSON Lines; by default the graph's own."
         ),
     ] = None,
-    counted: Annotated[
-        bool,
-        typer.Option(
-            "--counted",
-            help="The graph's counts of senses are of these texts, as WordNet's are of SemCor.",
-        ),
-    ] = False,
-    found: Annotated[
-        bool,
-        typer.Option(
-            "--found",
-            help="Look words up as in any text, not by their marked lemma and part of speech.",
-        ),
-    ] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path("graft"),
     layer: Annotated[
         int | None,
         typer.Option(
             min=1,
             max=1000,
-            help="The layer to graft after; else the last but one, the last with --expect.",
+            help="The layer to graft after; by default the last but one, to recall facts the last.",
         ),
     ] = None,
+    kind: Annotated[
+        str, typer.Option(help="How knowledge comes in: attention, entity or relation.")
+    ] = "attention",
+    knowledge: Annotated[
+        str | None,
+        typer.Option(help="graph, wordnet or fact-recall; by default what suits the graph."),
+    ] = None,
+    recall_facts: Annotated[
+        bool,
+        typer.Option(
+            "--recall-facts",
+            help="Predict a masked word by what the graph says of the others: fact-recall.",
+        ),
+    ] = False,
     vectors: Annotated[
         list[Path] | None, typer.Option(help="Folders of 'kgraft embed train', to know facts by.")
     ] = None,
-    upwards: Annotated[
+    hypernym_relation: Annotated[
         list[str] | None,
         typer.Option(help="Relations that lead to what a thing is a kind of, such as hypernym."),
     ] = None,
-    expect: Annotated[
+    next_sentence: Annotated[
         bool,
         typer.Option(
-            "--expect",
-            help="Recall facts: where a word is hidden, expect what the graph says of the others.",
+            "--next-sentence",
+            help="Read the texts of a document (ids doc1.1, doc1.2, …) in pairs, and learn which "
+            "follow one another.",
         ),
     ] = False,
-    start: Annotated[
+    open_vocabulary: Annotated[
+        bool,
+        typer.Option(
+            "--open-vocabulary",
+            help="Look words up as in any text, not by their annotated lemma and part of speech.",
+        ),
+    ] = False,
+    exclude_own_counts: Annotated[
+        bool,
+        typer.Option(
+            "--exclude-own-counts",
+            help="The graph's counts of senses are of these texts, as WordNet's are of SemCor: "
+            "leave a document's own out.",
+        ),
+    ] = False,
+    init_from: Annotated[
         Path | None, typer.Option(help="A graft to add this one to, at another layer.")
     ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="The host: a folder or hub name, if not the default.")
     ] = None,
-    kind: Annotated[
-        str, typer.Option(help="How knowledge comes in: attention, entity or relation.")
-    ] = "attention",
-    linker_epochs: Annotated[
-        int | None,
-        typer.Option(min=0, max=MOST_EPOCHS, help="Passes in which only the linker learns."),
-    ] = None,
-    epochs: Annotated[
-        int | None, typer.Option(min=0, max=MOST_EPOCHS, help="Passes after those.")
-    ] = None,
-    rank: Annotated[
-        int | None,
-        typer.Option(min=1, max=4096, help="Change the host by this rank, for a small file."),
-    ] = None,
-    seed: Seed = 0,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a graft that is there.")
     ] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
+    *,
+    changes: Changes,
 ) -> None:
     """Graft a graph's knowledge onto an encoder, and train it.
 
-    First the linker inside the graft learns alone which entities are meant, then all learns
-    together but the entities' vectors, from masked words and from marked mentions; where the ids of
-    texts tell documents (doc1.1, doc1.2, …), also which text follows another. A tenth of the texts
-    is set apart to choose the epoch by. Interrupted or killed, the same command goes on where it
-    stopped.
+    First the linker inside the graft learns alone which entities are meant, then everything but the
+    entities' vectors learns together, from masked words and from annotated mentions. A tenth of the
+    texts is held out to choose the epoch by. Interrupted or killed, the same command resumes where
+    it stopped.
 
     Examples:
 
-      kgraft graft train my-graph --texts marked.jsonl --out grafted
+      kgraft graft train my-graph --texts annotated.jsonl --out grafted
 
-      kgraft graft train wordnet --texts semcor.jsonl --counted --layer 6 --out senses
+      kgraft graft train wordnet --texts semcor.jsonl --exclude-own-counts --layer 6 --out senses
 
-      kgraft graft train wordnet --texts semcor.jsonl --found --upwards hypernym --out reads
+      kgraft graft train wordnet --texts semcor.jsonl --open-vocabulary --out reads
 
-      kgraft graft train wordnet --start grafted --layer 6 --out both
+      kgraft graft train wordnet --init-from grafted --layer 6 --out both
 
-      kgraft graft train world --expect --out recalls
+      kgraft graft train world --recall-facts --out recalls
     """
     from kgraft.graph import Graph
 
-    choose("kind", kind, GRAFTS)
     Graph.open(graph)
-    need_texts(texts)
-    need_graft(start)
+    knowledge = _knowledge_kind(knowledge, recall_facts=recall_facts)
+    _check(kind, texts, init_from, vectors or ())
     need_room(out, overwrite=overwrite)
-    for folder in vectors or ():
-        need_vectors(folder)
-    from kgraft.graft import GraftSettings, attach, open_knowledge, train_graft
-    from kgraft.text.layers import layers_of
-    from kgraft.text.masked import MaskedHead
+    from kgraft.graft import attach, open_knowledge, train_graft
+    from kgraft.text import MaskedHead, layers_of
 
-    settings = GraftSettings(seed=seed).changed(
-        linker_epochs=linker_epochs, epochs=epochs, rank=rank
-    )
-    told: dict[str, float] = {}
+    settings = GraftSettings().replace(**changes)
+    text_settings = TextSettings(next_sentence, open_vocabulary, exclude_own_counts)
+    figures: dict[str, float] = {}
     with progress_bar(quiet) as progress:
-        grafted = _host(start, encoder)
-        hidden = grafted.tokenizer.mask_token if expect else None
-        knowledge = open_knowledge(
-            graph, vectors or (), hidden=hidden, upwards=upwards or (), progress=progress
+        host = _host(init_from, encoder)
+        source = open_knowledge(
+            graph,
+            vectors or (),
+            kind=knowledge,
+            mask_token=host.tokenizer.mask_token,
+            hypernym_relations=hypernym_relation or (),
+            progress=progress,
         )
-        after = layer or len(layers_of(grafted.model)) - (0 if expect else 1)
-        attach(grafted.model, {after: knowledge}, kind=kind, seed=seed)  # type: ignore[arg-type]
-        ready = prepare(grafted, after, knowledge, texts, seed, counted=counted, found=found)
+        after = layer or len(layers_of(host.model)) - source.layers_above
+        attach(host.model, {after: source}, kind=kind, seed=settings.seed)
+        data = source.training_texts(host, after, texts, text_settings, seed=settings.seed)
         if not quiet:
-            said = f"{knowledge.name} after layer {after}; {ready.said}; seed {seed}"
-            print(said, file=sys.stderr)
-            if start is None and settings.masked and settings.epochs:
+            about = f"{source.name} after layer {after}; {data.description}; seed {settings.seed}"
+            print(about, file=sys.stderr)
+            if init_from is None and settings.masks_words:
                 print("a head for masked words is trained first", file=sys.stderr)
         for epoch in train_graft(
-            grafted,
-            ready.learnt,
+            host,
+            data.train,
             out,
-            valid=ready.chosen_by,
-            head=None if start is None else MaskedHead.load(start, grafted).train(),
+            valid=data.valid,
+            head=None if init_from is None else MaskedHead.load(init_from, host).train(),
             settings=settings,
-            identity={"texts": ready.digest, "graph": knowledge.graph.manifest.version},
+            identity={
+                **text_settings.to_dict(),
+                "texts": data.digest,
+                "graph": source.graph.manifest.version,
+            },
             overwrite=overwrite,
             progress=progress,
         ):
-            if not quiet:
-                print(epoch_line(epoch, epoch.losses, FIGURES), file=sys.stderr)
-            told = {"epoch": epoch.number, **epoch.figures}
+            figures = _report(epoch, quiet=quiet)
     if as_json:
-        print_json({"out": str(out), **told})
+        print_json({"out": str(out), **figures})
     else:
         console().print(
             f"[green]{escape(out)}[/]: look inside with  kgraft graft explain {escape(out)} TEXT"
         )
 
 
-def _host(start: Path | None, encoder: str | None) -> GraftedEncoder:
+def _knowledge_kind(knowledge: str | None, *, recall_facts: bool) -> str | None:
+    """Return the kind of knowledge that the options ask for."""
+    from kgraft.graft import KNOWLEDGE
+
+    if knowledge is not None:
+        KNOWLEDGE.check(knowledge)
+    if not recall_facts:
+        return knowledge
+    if knowledge not in (None, FACT_RECALL):
+        raise BadInput(f"{knowledge} knowledge recalls no facts", remedy="leave --knowledge out")
+    return FACT_RECALL
+
+
+def _check(kind: str, texts: Path | None, init_from: Path | None, vectors: Sequence[Path]) -> None:
+    """Refuse what is not there, before anything slow is loaded."""
+    from kgraft.graft import GRAFTS
+
+    GRAFTS.check(kind)
+    need_texts(texts)
+    need_graft(init_from)
+    for folder in vectors:
+        need_vectors(folder)
+
+
+def _host(init_from: Path | None, encoder: str | None) -> GraftedEncoder:
     from kgraft.graft import GraftedEncoder
     from kgraft.text import Encoder
 
-    if start is not None:
-        return GraftedEncoder.from_pretrained(start)
+    if init_from is not None:
+        return GraftedEncoder.from_pretrained(init_from)
     return GraftedEncoder(Encoder.load(encoder))
+
+
+def _report(epoch: Epoch, *, quiet: bool) -> dict[str, float]:
+    """Print an epoch, and return its figures."""
+    if not quiet:
+        print(epoch_line(epoch, epoch.losses, FIGURES), file=sys.stderr)
+    return {"epoch": epoch.number, **epoch.figures}
