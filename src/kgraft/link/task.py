@@ -257,7 +257,7 @@ class LinkTask(AdamWTask[np.ndarray]):
             map(torch.from_numpy, (row, spans.places.first[mention], spans.places.last[mention]))
         )
         vectors = span_means(output.vectors, *columns)
-        read = SpanVectors(spans.places.take(mention), logits_at(output.marks, *columns), vectors)
+        read = SpanVectors(spans.places.select(mention), logits_at(output.marks, *columns), vectors)
         owner = torch.from_numpy(owner_rows)
         entities = spans.entity_vectors[torch.from_numpy(spans.entity_row[candidate])]
         dots = (entities * vectors[owner]).sum(1)
