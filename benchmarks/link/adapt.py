@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.data import texts
 from benchmarks.harness import WORK, Benchmark, Goal, shared_data
-from benchmarks.link import texts
 from benchmarks.link.unseen import judge
 from kgraft.graph import Graph
 from kgraft.graph.annotated import Annotated, split_texts

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import torch
 
+from benchmarks.data import texts
 from benchmarks.harness import Benchmark, Goal, seconds, shared_data, turns
-from benchmarks.link import texts
 from kgraft.graph import Graph
 from kgraft.link import Linker
 from kgraft.link.knowledge import Knowledge

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.data import texts
 from benchmarks.harness import ROOT, Benchmark, Goal, shared_data
-from benchmarks.link import texts
 from benchmarks.link.baselines import alias_links, capitalised_links
 from benchmarks.link.reliability import Judged, draw_reliability
 from kgraft.graph.annotated import Annotated

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.data import texts
 from benchmarks.harness import WORK, Benchmark, Goal, shared_data
-from benchmarks.link import texts
 from benchmarks.link.baselines import alias_links, capitalised_links
-from benchmarks.link.spacy_peer import spacy_links
 from benchmarks.link.unseen import judge
+from benchmarks.peers.spacy import spacy_links
 from kgraft.graph import Graph
 from kgraft.graph.annotated import Annotated
 from kgraft.link import LinkOptions, LinkSettings, adapt_linker
