@@ -22,8 +22,8 @@ lint: $(VENV)/.kgraft-dev ## Ruff, mypy and the import contract
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench-%: $(VENV)/.kgraft-bench ## Run one benchmark: make bench-graph_scale
-	@$(BIN)/python -m benchmarks.$*
+bench-%: $(VENV)/.kgraft-bench ## Run one benchmark: make bench-graph.scale (make bench lists them)
+	@$(BIN)/python -m benchmarks $*
 
 picture: $(VENV)/.kgraft-dev ## Draw the pictures of the README anew
 	@$(BIN)/python -m tools.demo --svg docs/demo.svg

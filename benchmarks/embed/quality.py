@@ -10,7 +10,7 @@ import json
 import shutil
 from pathlib import Path
 
-from benchmarks.harness import RESULTS, WORK, Benchmark, Goal, shared_data
+from benchmarks.harness import RESULTS, WORK, Benchmark, Goal, Run, shared_data
 from kgraft.embed import Embedded, Settings, preset_settings, train_embedding
 from kgraft.graph import Graph, build_graph, open_source
 from kgraft.measure.ranking import PROTOCOL
@@ -21,19 +21,19 @@ MOST_MINUTES = 60
 
 
 def measure(
+    benchmark: Benchmark,
     graph_name: str,
     least: dict[str, tuple[float, float]],
     *,
     work: Path = WORK,
     results: Path = RESULTS,
 ) -> None:
-    """Run the benchmark `embed_GRAPH`; `least` holds MRR and Hits@10 to reach, by model."""
+    """Run a benchmark on one graph; `least` holds MRR and Hits@10 to reach, by model."""
     data = shared_data()
     if data is None:
         return
     graph = _graph(data / "graphs" / graph_name, work / graph_name)
-    with Benchmark(
-        f"embed_{graph_name}",
+    with benchmark.run(
         protocol=f"""{PROTOCOL}: the test split of {graph_name}. Each model is trained on the train
         split with the preset MODEL-{graph_name}, tuned on valid; the epoch is chosen by the MRR on
         valid. Minutes are those spent in training steps on this machine, without validation.""",
@@ -76,7 +76,7 @@ def _trained(graph: Graph, settings: Settings, work: Path) -> Path:
     return folder
 
 
-def _record(run: Benchmark, model: str, folder: Path, graph: Graph) -> None:
+def _record(run: Run, model: str, folder: Path, graph: Graph) -> None:
     embedded = Embedded.open(folder, graph)
     figures = embedded.rank("test").figures()
     lines = (folder / "log.jsonl").read_text("utf-8").splitlines()

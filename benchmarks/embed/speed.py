@@ -39,7 +39,7 @@ from benchmarks.embed.ours import (
     settings_of,
     some_of,
 )
-from benchmarks.harness import RESULTS, ROOT, Benchmark, Goal, seconds, shared_data
+from benchmarks.harness import RESULTS, ROOT, Benchmark, Goal, Run, seconds, shared_data
 from benchmarks.peers.pykeen import RANK_BATCHES, Peer, filter_triples, pykeen
 from kgraft.embed.data import TrainingData
 from kgraft.embed.embedding import Embedding
@@ -50,6 +50,13 @@ from kgraft.errors import KgraftError
 from kgraft.graph import Graph, build_graph, open_source
 from kgraft.measure.ranking import rank_figures
 from kgraft.storage import sha256
+
+BENCHMARK = Benchmark(
+    name="embed_speed",
+    measures="training, ranking and memory of graph embeddings, against PyKEEN",
+    minutes=19,
+    data=("graphs/fb15k237",),
+)
 
 FILES = ("train.tsv", "valid.tsv", "test.tsv")
 
@@ -110,7 +117,7 @@ def versus(ours: Sequence[float], theirs: Sequence[float]) -> tuple[list[float],
     return ratios, statistics.median(ours) / statistics.median(theirs)
 
 
-def compare(run: Benchmark, name: str, ours: Sequence[float], theirs: Sequence[float]) -> float:
+def compare(run: Run, name: str, ours: Sequence[float], theirs: Sequence[float]) -> float:
     """Record the ratio of two measures that took turns, and return it."""
     ratios, ratio = versus(ours, theirs)
     run.figure(name, ratios, value=ratio)
@@ -120,7 +127,7 @@ def compare(run: Benchmark, name: str, ours: Sequence[float], theirs: Sequence[f
 # Training
 
 
-def measure_training(run: Benchmark, model: str, data: TrainingData, epochs: int) -> Embedding:
+def measure_training(run: Run, model: str, data: TrainingData, epochs: int) -> Embedding:
     """Let both train epoch by epoch in turns; return kgraft's vectors."""
     embedding = Embedding.draw(settings_of(model, epochs), data.entities, data.relations)
     peer = peer_of(embedding)
@@ -152,7 +159,7 @@ def mrr(embedding: Embedding, data: TrainingData) -> float:
 
 
 def measure_ranking(
-    run: Benchmark, embedding: Embedding, graph: Graph, known: Queries, sizes: Sizes
+    run: Run, embedding: Embedding, graph: Graph, known: Queries, sizes: Sizes
 ) -> float:
     """Let both rank test triples in turns; return how many times faster kgraft is."""
     test, model = graph.split("test").triples, embedding.settings.model
@@ -189,7 +196,7 @@ def refuse_other_ranks(ours: np.ndarray, theirs: np.ndarray) -> None:
         raise ValueError(f"the ranks differ by up to {apart.max():g}, their MRR by {by_mrr:.2g}")
 
 
-def measure_products(run: Benchmark, graph: Graph, known: Queries, turns: int) -> None:
+def measure_products(run: Run, graph: Graph, known: Queries, turns: int) -> None:
     """Let ranking and the bare matrix product take turns."""
     test, worst = graph.split("test").triples, 0.0
     for model, similarity in (("complex", "dot"), ("transe", "l2")):
@@ -219,7 +226,7 @@ def multiply_all(embedding: Embedding, queries: int) -> None:
 # Memory
 
 
-def measure_memory(run: Benchmark, graph: Graph, work: Path, sizes: Sizes) -> None:
+def measure_memory(run: Run, graph: Graph, work: Path, sizes: Sizes) -> None:
     """Compare the peaks of fresh processes that train and rank."""
     folder = work / "memory"
     folder.mkdir()
@@ -255,7 +262,7 @@ def peak_of(module: str, *arguments: str, threads: int) -> float:
 # The run
 
 
-def measure(run: Benchmark, source: Path, work: Path, sizes: Sizes) -> None:
+def measure(run: Run, source: Path, work: Path, sizes: Sizes) -> None:
     """Import the graph and record all figures."""
     build_graph(open_source(source), work / "graph")
     graph = Graph.open(work / "graph")
@@ -316,7 +323,7 @@ def main() -> None:
     data = described(source) | {"threads": str(given.threads)}
     with (
         tempfile.TemporaryDirectory() as work,
-        Benchmark("embed_speed", PROTOCOL, data, [SHARED.seed], GOALS, given.out) as run,
+        BENCHMARK.run(PROTOCOL, data, [SHARED.seed], GOALS, given.out) as run,
     ):
         measure(run, source, Path(work), sizes)
 

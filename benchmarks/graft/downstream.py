@@ -17,6 +17,14 @@ from kgraft.storage import sha256
 from kgraft.tasks import SEMEVAL, TYPING, WIC, ClassSettings, ClassTask
 from kgraft.tasks.evaluate import fine_tune, splits_of
 
+BENCHMARK = Benchmark(
+    name="graft_downstream",
+    measures="what WordNet adds to tasks that do not ask for it: WiC, SemEval, UFET",
+    minutes=None,
+    data=("relations/semeval2010-8", "typing/ufet", "wic", "wordnet-3.0", "wsd"),
+    off="trained alike",
+)
+
 TASKS = {
     "wic": (WIC, Path("wic")),
     "semeval2010_8": (SEMEVAL, Path("relations/semeval2010-8")),
@@ -43,8 +51,7 @@ def main() -> None:
         return
     knowledge = wordnet(data, UPWARDS)
     graft = linker_folder(knowledge, data)
-    with Benchmark(
-        "graft_downstream",
+    with BENCHMARK.run(
         protocol=PROTOCOL,
         data={"name": "wic", "sha256": sha256(data / "wic" / "test.jsonl")},
         seeds=SEEDS,

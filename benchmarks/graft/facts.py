@@ -28,13 +28,27 @@ from kgraft.text import Encoder
 from kgraft.text.masked import MaskedHead
 from kgraft.vectors.entity_text import entity_texts
 
+BENCHMARK = Benchmark(
+    name="graft_facts",
+    measures="facts of wiki27k recalled by cloze, with a graft and without",
+    minutes=112,
+    data=(
+        "corpus/vital_articles.jsonl.gz",
+        "corpus/wikipedia_linked.jsonl.gz",
+        "graphs/wiki27k",
+        "graphs/wikidata",
+    ),
+    off="switched off",
+)
+
 IN_GRAPH = 4000  # facts of train that are asked for
 SAID = 40_000  # other facts that the graft learns from
 LAYER = 6  # the last: what is expected goes straight to the head
 ATTENTION = AttentionSettings(size=384, threshold=None, log_prior=True)
 SETTINGS = GraftSettings(
-    linker_epochs=0, epochs=4, masked=1.0, frozen=6, graft_rate=1e-3, head_rate=0.0
-)
+    linker_epochs=0, epochs=4, masked=1.0, frozen=6, graft_rate=1e-3,
+    head_rate=1e-12,  # the least there is: the head stays as it is
+)  # fmt: skip
 PROTOCOL = """
 MRR of the hidden object of facts of wiki27k, said by the template of their relation; the object is
 one token, ranked among all 30,522, other right objects left out. The default encoder, taught to say
@@ -66,8 +80,7 @@ def main() -> None:
     graph = _wiki27k(data)
     asked = _asked(graph, knowledge.graph)
     learnt = _learnt(knowledge.graph, asked)
-    with Benchmark(
-        "graft_facts",
+    with BENCHMARK.run(
         protocol=PROTOCOL,
         data={"name": "wiki27k", "sha256": sha256(data / "graphs" / "wiki27k" / "test.tsv")},
         seeds=SEEDS,

@@ -11,6 +11,14 @@ from kgraft.measure import paired_difference, share
 from kgraft.storage import sha256
 from kgraft.tasks import choose_senses, first_senses, read_senses, sense_counts
 
+BENCHMARK = Benchmark(
+    name="graft_wsd",
+    measures="word senses by grafted WordNet: F1 on the five all-words sets",
+    minutes=None,
+    data=("wic", "wordnet-3.0", "wsd"),
+    off="no model",
+)
+
 SETS = ("semeval2007", "senseval2", "senseval3", "semeval2013", "semeval2015")
 PROTOCOL = """
 F1 of the synsets of all marked words, all of which get an answer; lemma and part of speech are
@@ -35,8 +43,7 @@ def main() -> None:
         return
     knowledge = wordnet(data)
     sets = {name: read_senses(knowledge, data / "wsd" / f"{name}.jsonl") for name in SETS}
-    with Benchmark(
-        "graft_wsd",
+    with BENCHMARK.run(
         protocol=PROTOCOL,
         data={"name": "senseval", "sha256": sha256(data / "wsd" / "senseval2.jsonl")},
         seeds=SEEDS,

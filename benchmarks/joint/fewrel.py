@@ -15,6 +15,20 @@ from kgraft.storage import sha256
 from kgraft.tasks.few_shot import EpisodeSettings, episodes
 from kgraft.tasks.joint_tasks import FineTuning, fine_tune_relations, hits, read_relations
 
+BENCHMARK = Benchmark(
+    name="joint_fewrel",
+    measures="relations from a few examples (FewRel)",
+    minutes=None,
+    data=(
+        "corpus/vital_articles.jsonl.gz",
+        "corpus/wikipedia_linked.jsonl.gz",
+        "graphs/wikidata",
+        "relations/fewrel",
+        "relations/wiki80",
+    ),
+    off="trained alike",
+)
+
 SETTINGS = EpisodeSettings(steps=800, validate_every=200)
 ASKED = {"5_way_1_shot": (5, 1), "5_way_5_shot": (5, 5), "10_way_1_shot": (10, 1)}
 EPISODES = 10_000
@@ -52,8 +66,7 @@ def main() -> None:
             [episodes(vectors, test.relation, *kind, EPISODES) for kind in ASKED.values()]
         )
 
-    with Benchmark(
-        "joint_fewrel",
+    with BENCHMARK.run(
         protocol=PROTOCOL,
         data={
             "name": "fewrel",

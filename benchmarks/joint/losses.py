@@ -20,6 +20,18 @@ from kgraft.tasks.few_shot import RelationTexts, episodes
 from kgraft.tasks.joint_tasks import FineTuning, learn_classes, read_relations
 from kgraft.vectors import Refreshing
 
+BENCHMARK = Benchmark(
+    name="joint_losses",
+    measures="what each of the four losses of joint pre-training contributes",
+    minutes=None,
+    data=(
+        "corpus/vital_articles.jsonl.gz",
+        "corpus/wikipedia_linked.jsonl.gz",
+        "graphs/wikidata",
+        "relations/fewrel",
+    ),
+)
+
 SHORT = SETTINGS.changed(epochs=1, batch_tokens=1024, refreshing=Refreshing(first=500))
 EVERY = 4  # passages one is learnt from
 CLASSES = EntitySettings()
@@ -43,8 +55,7 @@ def main() -> None:
         return
     asked = untold_types(data)
     test = to_measure(data, asked.graph, TEXTS)
-    with Benchmark(
-        "joint_losses",
+    with BENCHMARK.run(
         protocol=PROTOCOL,
         data={"name": "wikidata", "sha256": sha256(data / "graphs" / "wikidata" / "entities.tsv")},
         seeds=[0],

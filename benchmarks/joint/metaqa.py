@@ -18,6 +18,19 @@ from kgraft.tasks.graph_answers import QuestionSettings
 from kgraft.tasks.graph_questions import Questions
 from kgraft.tasks.joint_tasks import FineTuning, fine_tune_questions, hits
 
+BENCHMARK = Benchmark(
+    name="joint_metaqa",
+    measures="questions of one to three hops over a graph of movies (MetaQA)",
+    minutes=None,
+    data=(
+        "corpus/vital_articles.jsonl.gz",
+        "corpus/wikipedia_linked.jsonl.gz",
+        "graphs/wikidata",
+        "qa/metaqa",
+    ),
+    off="trained alike",
+)
+
 SETTINGS = QuestionSettings(epochs=1, batch=32)
 LEARNT = 12_000  # train questions
 DEV = 1000  # questions to choose by
@@ -44,8 +57,7 @@ def main() -> None:
     if data is None:
         return
     load = pretrained(data)
-    with Benchmark(
-        "joint_metaqa",
+    with BENCHMARK.run(
         protocol=PROTOCOL,
         data={"name": "metaqa", "sha256": sha256(data / "qa" / "metaqa" / "triples.tsv")},
         seeds=SEEDS,

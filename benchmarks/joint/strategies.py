@@ -17,6 +17,20 @@ from kgraft.tasks.few_shot import EpisodeSettings, episodes
 from kgraft.tasks.joint_tasks import FineTuning, fine_tune_relations, hits, read_relations
 from kgraft.tasks.strategies import Strategy
 
+BENCHMARK = Benchmark(
+    name="joint_strategies",
+    measures="when the model gets to know the graph: pre-training, fine-tuning, both, multi-task",
+    minutes=None,
+    data=(
+        "corpus/vital_articles.jsonl.gz",
+        "corpus/wikipedia_linked.jsonl.gz",
+        "graphs/wikidata",
+        "relations/fewrel",
+        "relations/wiki80",
+    ),
+    off="trained alike",
+)
+
 SETTINGS = EpisodeSettings(steps=40, validate_every=40, lower=False)
 TEXTS = 100  # of each relation
 ASKED = 10_000
@@ -45,8 +59,7 @@ def main() -> None:
         fine_tune_relations(tuning, learnt, SETTINGS)
         return episodes(read_relations(tuning, test), test.relation, 5, 1, ASKED)
 
-    with Benchmark(
-        "joint_strategies",
+    with BENCHMARK.run(
         protocol=PROTOCOL,
         data={
             "name": "fewrel",

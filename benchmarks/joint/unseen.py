@@ -24,6 +24,20 @@ from kgraft.tasks.entity_classes import EntityClasses, EntitySettings, GraphRead
 from kgraft.tasks.graph_answers import QuestionSettings
 from kgraft.tasks.joint_tasks import hits, learn_classes
 
+BENCHMARK = Benchmark(
+    name="joint_unseen",
+    measures="what joint pre-training adds on graphs it never saw",
+    minutes=None,
+    data=(
+        "corpus/vital_articles.jsonl.gz",
+        "corpus/wikipedia_linked.jsonl.gz",
+        "graphs/fb15k237",
+        "graphs/wikidata",
+        "qa/metaqa",
+    ),
+    off="no pre-training",
+)
+
 Side = tuple[Callable[[], JointModel], object]
 """What gives a model, and how it was made."""
 READINGS = 2  # of the surroundings of an entity, where vectors stay as they are
@@ -64,8 +78,7 @@ def main() -> None:
     if data is None:
         return
     load = pretrained(data)
-    with Benchmark(
-        "joint_unseen",
+    with BENCHMARK.run(
         protocol=PROTOCOL,
         data={"name": "fb15k237", "sha256": sha256(data / "graphs" / "fb15k237" / "entities.tsv")},
         seeds=SEEDS,

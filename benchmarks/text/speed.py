@@ -12,8 +12,14 @@ import numpy as np
 import torch
 from transformers import BatchEncoding
 
-from benchmarks.harness import RESULTS, Benchmark, seconds
+from benchmarks.harness import RESULTS, Benchmark, Run, seconds
 from kgraft.text import Encoder, length_batches
+
+BENCHMARK = Benchmark(
+    name="encode_speed",
+    measures="encoding texts, against the bare Hugging Face model",
+    minutes=6,
+)
 
 SEED = 0
 WORDS = (3, 256)  # the shortest and the longest text
@@ -63,9 +69,7 @@ def plain(encoder: Encoder, batches: Iterable[tuple[np.ndarray, BatchEncoding]])
     return np.concatenate(vectors)[np.argsort(np.concatenate(rows))]
 
 
-def measure(
-    run: Benchmark, encoder: Encoder, texts: list[str], *, budget: int, repeats: int
-) -> None:
+def measure(run: Run, encoder: Encoder, texts: list[str], *, budget: int, repeats: int) -> None:
     """Let the paths take turns and record the figures."""
     ids = encoder.tokenizer(texts, truncation=True, max_length=encoder.max_length)["input_ids"]
     batches = length_batches(np.array([len(row) for row in ids]), budget)
@@ -100,8 +104,7 @@ def main() -> None:
     options = parser.parse_args()
     encoder = Encoder.load(device="cpu")
     texts = mixed_texts(encoder, options.texts)
-    run = Benchmark(
-        "encode_speed",
+    run = BENCHMARK.run(
         protocol=PROTOCOL,
         data={
             "name": f"{len(texts)} synthetic texts of {WORDS[0]} to {WORDS[1]} words, log-normal",

@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ET
 
 import pytest
-from benchmarks.harness import Benchmark
+from benchmarks.harness import Run
 from benchmarks.report import main, table
 from benchmarks.worth import worths
 
@@ -13,7 +13,7 @@ from kgraft.measure import Difference
 @pytest.fixture
 def results(tmp_path):
     folder = tmp_path / "benchmarks" / "results"
-    with Benchmark("graft_sums", protocol="", data={}, folder=folder) as run:
+    with Run("graft_sums", protocol="", data={}, folder=folder) as run:
         run.difference("good", Difference(0.5, 0.25, 0.125, 0.375))
         run.figure("other_difference", 3)
         run.difference("hidden", Difference(8.0, 9.0, -1.5, 0.5))

@@ -4,11 +4,13 @@ import json
 
 import pytest
 from benchmarks.embed.quality import MODELS, measure
+from benchmarks.harness import Benchmark
 
 from benchmarks.embed import quality
 from kgraft.embed.presets import PRESETS
 
 LEAST = dict.fromkeys(MODELS, (0.1, 0.2))
+RING = Benchmark(name="embed_ring", measures="a ring of towns", minutes=1)
 
 
 @pytest.fixture
@@ -27,7 +29,7 @@ def ring(tmp_path, monkeypatch):
 
 
 def run(folder):
-    measure("ring", LEAST, work=folder / "work", results=folder / "results")
+    measure(RING, "ring", LEAST, work=folder / "work", results=folder / "results")
     return json.loads((folder / "results" / "embed_ring.json").read_text())
 
 
@@ -53,7 +55,7 @@ def test_a_model_is_trained_once_and_anew_when_its_preset_changes(ring, monkeypa
 
 def test_without_data_nothing_is_measured(ring, monkeypatch, capsys):
     monkeypatch.setenv("KGRAFT_DATA", str(ring / "elsewhere"))
-    measure("ring", LEAST, results=ring / "results")
+    measure(RING, "ring", LEAST, results=ring / "results")
     assert "no data at" in capsys.readouterr().err
     assert not (ring / "results").exists()
     assert quality.WORK.name == "benchmarks"

@@ -5,7 +5,7 @@ import pytest
 import torch
 from benchmarks.embed.ours import queries_of, rows_of, settings_of, some_of
 from benchmarks.embed.speed import compare, query_order, refuse_other_ranks, versus
-from benchmarks.harness import Benchmark
+from benchmarks.harness import Run
 
 from benchmarks.embed import speed
 from kgraft.embed.embedding import Embedding
@@ -40,7 +40,7 @@ def test_a_ratio_is_of_medians_and_its_spread_of_turns(tmp_path):
     ratios, ratio = versus([10.0, 40.0, 60.0], [5.0, 1.0, 2.0])
     assert ratios == [2.0, 40.0, 30.0]
     assert ratio == 20.0
-    run = Benchmark("speed", protocol="", data={}, folder=tmp_path)
+    run = Run("speed", protocol="", data={}, folder=tmp_path)
     assert compare(run, "train_vs_peer", [10.0, 40.0, 60.0], [5.0, 1.0, 2.0]) == 20.0
     assert run.figures == {"train_vs_peer": 20.0}
     assert run.spread["train_vs_peer"] == {"min": 2.0, "max": 40.0, "repeats": 3}

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from benchmarks.harness import Benchmark
+from benchmarks.harness import Run
 
 from benchmarks.graph import query
 from kgraft.graph import Graph, export_graph
@@ -25,7 +25,7 @@ def test_a_small_run_gives_the_figures(tmp_path, monkeypatch):
     monkeypatch.setattr(query, "QUERIES", queries)
     world = Graph.open("world")
     export_graph(world, tmp_path / "world", format="parquet")
-    run = Benchmark("graph_query", "", {}, [], query.GOALS, tmp_path)
+    run = Run("graph_query", "", {}, [], query.GOALS, tmp_path)
     query.measure(run, world, tmp_path / "world" / "triples.parquet", repeats=2)
     assert run.figures["path_rows"] == len(world.query(query.text_of(queries["path"])))
     assert {"query_vs_duckdb", "query_ms"} <= run.figures.keys()
