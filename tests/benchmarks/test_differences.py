@@ -1,11 +1,9 @@
-"""What knowledge is worth, as a table and as a picture."""
-
-import xml.etree.ElementTree as ET
+"""What knowledge adds: differences are read from figures and shown in tables and pictures."""
 
 import pytest
-from benchmarks.harness import Run
+from benchmarks.differences import task_differences
+from benchmarks.harness import DIFFERENCE, Run
 from benchmarks.report import main, table
-from benchmarks.worth import worths
 
 from kgraft.measure import Difference
 
@@ -36,23 +34,27 @@ def test_table(results):
     )
 
 
-def test_what_is_sure(results):
-    told = {"a": (2.0, 1.0, 1.0, 0.5, 1.5), "hidden": (1.0, 2.0, -1.0, -1.5, -0.5)}
-    parts = ("on", "off", "difference", "low", "high")
-    figures = {f"{t}_{p}": x for t, row in told.items() for p, x in zip(parts, row, strict=True)}
-    assert [worth.sure for worth in worths(figures)] == [True, True]
+def test_what_is_significant():
+    rows = {"a": (2.0, 1.0, 1.0, 0.5, 1.5), "hidden": (1.0, 2.0, -1.0, -1.5, -0.5)}
+    figures = {
+        f"{task}_{part}": value
+        for task, row in rows.items()
+        for part, value in zip(DIFFERENCE, row, strict=True)
+    }
+    assert [task.is_significant for task in task_differences(figures)] == [True, True]
     figures["a_low"], figures["hidden_high"] = -0.1, 0.1
-    assert [worth.sure for worth in worths(figures)] == [False, False]
+    assert [task.is_significant for task in task_differences(figures)] == [False, False]
 
 
 def test_the_picture_is_made_with_the_report(results, tmp_path):
     (tmp_path / "docs").mkdir()
+    picture = tmp_path / "docs" / "graft-knowledge.svg"
     assert main(["--check"], root=tmp_path) == 1
     assert main([], root=tmp_path) == 0
     assert main(["--check"], root=tmp_path) == 0
-    drawn = (tmp_path / "docs" / "graft-worth.svg").read_text()
-    words = " ".join(node.text or "" for node in ET.fromstring(drawn).iter())
-    assert "graft sums" in words
-    assert "good" in words
-    assert "hidden, less is better" in words
-    assert "+0.25  (+0.125 to +0.375)" in words
+    assert "graft sums" in picture.read_text()
+    with Run("graft_sums", protocol="", data={}, folder=results) as run:
+        run.difference("good", Difference(0.5, 0.125, 0.25, 0.5))
+    assert main(["--check"], root=tmp_path) == 1
+    main([], root=tmp_path)
+    assert "+0.375 (+0.25 to +0.5)" in picture.read_text()
