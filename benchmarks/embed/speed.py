@@ -78,14 +78,14 @@ validation triples, by kgraft's ranking. train_vs_pykeen compares triples per se
 to a quality. Also different: kgraft's Adam is lazy (rows that a batch does not touch wait),
 PyKEEN's moves every row; kgraft keeps the relations of RotatE as angles, PyKEEN as complex numbers
 put back to modulus 1. Ranking: filtered, heads and tails, both with kgraft's vectors; kgraft all
-test triples, PyKEEN's RankBasedEvaluator a sample of them, with the batch out of {RANK_BATCHES} that is
-fastest for it and no metric but MRR; building the filter is not counted for either. The ranks of
-the sample are checked to agree. rank_vs_pykeen is the smaller of TransE's and RotatE's. Memory: the
-peak of resident memory of a fresh process that reads the triples, trains TransE on {MEMORY}
-batches and ranks (PyKEEN in batches of {RANK_BATCHES[0]}), less that of a process that imports
-torch and NumPy and nothing else. score_vs_matmul: kgraft's filtered ranking of all test triples
-over torch.mm of two queries a triple with all entities, in chunks as large as kgraft's, each
-result over the last; the worse of ComplEx and TransE. kgraft asks equal queries once, and that
+test triples, PyKEEN's RankBasedEvaluator a sample of them, with the batch out of {RANK_BATCHES}
+that is fastest for it and no metric but MRR; building the filter is not counted for either. The
+ranks of the sample are checked to agree. rank_vs_pykeen is the smaller of TransE's and RotatE's.
+Memory: the peak of resident memory of a fresh process that reads the triples, trains TransE on
+{MEMORY} batches and ranks (PyKEEN in batches of {RANK_BATCHES[0]}), less that of a process that
+imports torch and NumPy and nothing else. score_vs_matmul: kgraft's filtered ranking of all test
+triples over torch.mm of two queries a triple with all entities, in chunks as large as kgraft's,
+each result over the last; the worse of ComplEx and TransE. kgraft asks equal queries once, and that
 counts for it. Ratios are those of medians, their spread is over single turns.
 """
 

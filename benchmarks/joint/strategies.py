@@ -1,7 +1,9 @@
-"""When the graph should get known: python -m benchmarks.joint.strategies (FewRel)."""
+"""When a model should get to know the graph: python -m benchmarks.joint.strategies (FewRel)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -10,12 +12,12 @@ from benchmarks.cached import cached_counts
 from benchmarks.data.relation_sentences import relation_sentences
 from benchmarks.harness import Benchmark, shared_data
 from benchmarks.joint.wikipedia import SEEDS, fresh, pretrained, untold_types
+from kgraft.graph import Graph
+from kgraft.joint import JointModel
 from kgraft.measure import paired_difference
 from kgraft.storage import sha256
-from kgraft.tasks import STRATEGIES
 from kgraft.tasks.few_shot import EpisodeSettings, episodes
 from kgraft.tasks.joint_tasks import FineTuning, fine_tune_relations, hits, read_relations
-from kgraft.tasks.strategies import Strategy
 
 BENCHMARK = Benchmark(
     name="joint_strategies",
@@ -31,6 +33,23 @@ BENCHMARK = Benchmark(
     off="trained alike",
 )
 
+
+@dataclass(frozen=True)
+class Strategy:
+    """What a model has of the graph, and when."""
+
+    pretrained: bool
+    merged: bool  # in fine-tuning, vectors of entities are merged into what is read
+    multi_task: bool = False  # the two losses of the graph's side are learnt in the same steps
+
+
+STRATEGIES = {
+    "none": Strategy(pretrained=False, merged=False),
+    "pre-training": Strategy(pretrained=True, merged=False),
+    "fine-tuning": Strategy(pretrained=False, merged=True),
+    "both": Strategy(pretrained=True, merged=True),
+    "multi-task": Strategy(pretrained=False, merged=True, multi_task=True),
+}
 SETTINGS = EpisodeSettings(steps=40, validate_every=40, lower=False)
 TEXTS = 100  # of each relation
 ASKED = 10_000
@@ -53,9 +72,8 @@ def main() -> None:
     graph, load = untold_types(data).graph, pretrained(data)
     learnt, test = relation_sentences(data, graph, TEXTS)
 
-    def right(way: Strategy, seed: int) -> np.ndarray:
-        model = load() if way.pretrained else fresh(graph)
-        tuning = FineTuning(model, graph, seed, knowing=way.merged, beside=way.beside)
+    def count_right(strategy: Strategy, seed: int) -> np.ndarray:
+        tuning = fine_tuning(strategy, load, partial(fresh, graph), graph, seed)
         fine_tune_relations(tuning, learnt, SETTINGS)
         return episodes(read_relations(tuning, test), test.relation, 5, 1, ASKED)
 
@@ -67,19 +85,33 @@ def main() -> None:
         },
         seeds=SEEDS,
     ) as run:
-        found = {}
-        for name, way in STRATEGIES.items():
-            of = load.facts if way.pretrained else graph.manifest.version
-            told = (SETTINGS, TEXTS, ASKED, of)
-            seeds = [
-                cached_counts(f"strategy.{name}.{seed}", told, partial(right, way, seed))
+        counts = {}
+        for name, strategy in STRATEGIES.items():
+            start = load.facts if strategy.pretrained else graph.manifest.version
+            made_by = (SETTINGS, TEXTS, ASKED, start)
+            right = [
+                cached_counts(
+                    f"strategy.{name}.{seed}", made_by, partial(count_right, strategy, seed)
+                )
                 for seed in SEEDS
             ]
-            found[name] = hits(seeds)
-            print(name, [float(part.mean()) for part in seeds], flush=True)
-        none = found.pop("none")
-        for name, counts in found.items():
-            run.difference(name.replace("-", "_"), paired_difference(counts, none))
+            counts[name] = hits(right)
+            print(name, [float(part.mean()) for part in right], flush=True)
+        none = counts.pop("none")
+        for name, strategy_counts in counts.items():
+            run.difference(name.replace("-", "_"), paired_difference(strategy_counts, none))
+
+
+def fine_tuning(
+    strategy: Strategy,
+    load_pretrained: Callable[[], JointModel],
+    load_untrained: Callable[[], JointModel],
+    graph: Graph,
+    seed: int,
+) -> FineTuning:
+    """Return what is fine-tuned by a strategy."""
+    model = load_pretrained() if strategy.pretrained else load_untrained()
+    return FineTuning(model, graph, seed, knowing=strategy.merged, beside=strategy.multi_task)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
+import re
+
 import pytest
-from benchmarks.harness import Run
+from benchmarks.harness import ROOT, Run
 from benchmarks.report import fill, main, number, table
 
 from kgraft.measure import Difference
@@ -85,6 +87,18 @@ def test_a_block_left_open_is_refused(project, capsys, rest):
 
 def test_the_committed_pages_are_up_to_date():
     assert main(["--check"]) == 0
+
+
+PAGES = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_files_and_headings(page):
+    links = re.findall(r"\]\((?!https?:)([^)#\s]+)#?([^)\s]*)\)", page.read_text("utf-8"))
+    for target, heading in links:
+        file = page.parent / target
+        assert file.exists(), target
+        assert not heading or f"\n## {heading}\n" in file.read_text("utf-8"), heading
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from kgraft.tasks.senses import (
     read_senses,
     sense_counts,
 )
-from kgraft.tasks.strategies import STRATEGIES, compare_strategies
 from kgraft.tasks.typing import TYPING
 from kgraft.tasks.wic import WIC
 
@@ -23,7 +22,6 @@ __all__ = [
     "CLASS_TASKS",
     "JOINT_TASKS",
     "SEMEVAL",
-    "STRATEGIES",
     "TASKS",
     "TYPING",
     "WIC",
@@ -37,7 +35,6 @@ __all__ = [
     "SenseTexts",
     "choose_senses",
     "clozes",
-    "compare_strategies",
     "evaluate",
     "evaluate_joint",
     "evaluate_plain",
