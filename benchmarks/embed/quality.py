@@ -1,7 +1,7 @@
 """Train each model with its preset for one graph, rank test, and record what came out.
 
-Finished vectors and checkpoints stay in build/benchmarks, so that a run can be stopped and goes on
-where it was; a model is trained anew when its settings or the graph change.
+Finished vectors and checkpoints stay in build/benchmarks, so that a run can be stopped and
+resumed; a model is trained again when its settings or the graph change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What WordNet is worth to tasks that do not ask for it: python -m benchmarks.graft.downstream."""
+"""What WordNet adds to tasks that do not ask for it: python -m benchmarks.graft.downstream."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def main() -> None:
         for name, (task, folder) in TASKS.items():
             found = [_counts(knowledge, graft, task, data / folder, seed) for seed in SEEDS]
             on, off = (np.sum([pair[side] for pair in found], 0) for side in (0, 1))
-            worth = paired_difference(on, off, figure=task.figure)
-            print(name, worth, flush=True)
-            run.difference(name, worth)
-            above += worth.low > 0
+            difference = paired_difference(on, off, figure=task.figure)
+            print(name, difference, flush=True)
+            run.difference(name, difference)
+            above += difference.low > 0
         run.figure("above_zero", above)
 
 

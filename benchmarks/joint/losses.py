@@ -40,7 +40,7 @@ ASKED = 10_000
 PROTOCOL = """
 Joint pre-training as in joint_wikipedia but short, with all four losses and with one of them left
 out: one epoch of every fourth passage, 1,024 tokens a step, the memory as the default encoder reads
-it; then it is read anew, and what was pre-trained stays as it is. types: accuracy of the types of
+it; then it is read again, and what was pre-trained stays as it is. types: accuracy of the types of
 entities of graphs/wikidata as in joint_classify, by a classifier of the vectors that the graph
 attention gives. relations: 5-way-1-shot accuracy on the first 100 texts of each of the 16
 validation relations of FewRel, every edge between the two marked entities hidden. without_X is the

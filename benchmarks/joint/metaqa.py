@@ -38,7 +38,7 @@ PROTOCOL = """
 Hits@1 on the test questions of MetaQA: the best entity is one of the answers. One joint model for
 all three numbers of hops, pre-trained on graphs/wikidata and linked Wikipedia (see
 joint_wikipedia), never on movies; fine-tuned once through 12,000 of the 35,225 train questions of
-all hops together, drawn anew by each seed.
+all hops together, drawn again by each seed.
 on: the topic's vector is merged in, and one walks from the topic along the relations that the
 question asks for. off: the merge is skipped and nothing is walked; all entities are ranked by how
 well they fit the question. Where the graph lacks a triple some answers cannot be reached: they

@@ -1,4 +1,4 @@
-"""What pre-training is worth on graphs it never saw: python -m benchmarks.joint.unseen."""
+"""What pre-training adds on graphs it never saw: python -m benchmarks.joint.unseen."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ the relations of which it is the subject), 20 / 20 / 60 % to learn from, choose 
 types_fixed: the same with the graph attention as it is, the mean of two readings; only a classifier
 learns. types_fixed_few: the classifier learns from 130 entities, 1 % of them. questions: Hits@1
 over every fourth test question of MetaQA after fine-tuning on 100 of the train questions of all
-hops, the epoch chosen on 1,000 of dev. The 130 and the 100 are drawn anew by each seed. on is with
+hops, the epoch chosen on 1,000 of dev. The 130 and the 100 are drawn again by each seed. on is with
 pre-training, off without; intervals are over entities and questions, seeds pooled.
 """
 GOALS: dict[str, Goal] = {f"{name}_low": {"at_least": 0.0} for name in (*WAYS, "questions")}

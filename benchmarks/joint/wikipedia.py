@@ -82,7 +82,7 @@ def fresh(graph: Graph, config: JointConfig | None = None) -> JointModel:
 
 @dataclass(frozen=True)
 class Pretrained:
-    """A pre-trained model, loaded anew by each call, and how it was made."""
+    """A pre-trained model, loaded again by each call, and how it was made."""
 
     folder: Path
 

@@ -1,4 +1,4 @@
-"""What the static encoder is worth beside the default one: python -m benchmarks.link.static."""
+"""The static encoder against the default one: python -m benchmarks.link.static."""
 
 from __future__ import annotations
 
