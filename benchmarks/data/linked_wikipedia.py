@@ -47,9 +47,9 @@ def read_articles(data: Path, graph: Graph) -> Articles:
     sentences = []
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
-            told = json.loads(line)
-            article = int(told["id"].removeprefix("wiki").partition(".")[0])
-            sentences.append(Sentence(article, told["text"], told["mentions"]))
+            item = json.loads(line)
+            article = int(item["id"].removeprefix("wiki").partition(".")[0])
+            sentences.append(Sentence(article, item["text"], item["mentions"]))
     bounds = ((0, VALID), (VALID, TEST), (TEST, 1 << 30))
     parts = ([s for s in sentences if low <= s.article < high] for low, high in bounds)
     train, valid, test = (_in_passages(part, graph) for part in parts)
@@ -57,19 +57,19 @@ def read_articles(data: Path, graph: Graph) -> Articles:
     return Articles(train, _unlike(valid, seen), _unlike(test, seen))
 
 
-def _unlike(held: Annotated, seen: set[tuple[str, ...]]) -> Annotated:
+def _unlike(texts: Annotated, seen: set[tuple[str, ...]]) -> Annotated:
     """Return the passages that share no run of words with what was seen."""
-    apart = [n for n, text in enumerate(held.texts) if not _runs([text]) & seen]
-    return held.part(np.array(apart, np.int64))
+    apart = [n for n, text in enumerate(texts.texts) if not _runs([text]) & seen]
+    return texts.part(np.array(apart, np.int64))
 
 
 def _runs(texts: list[str]) -> set[tuple[str, ...]]:
     """Return all runs of eight words."""
-    found = set()
+    runs = set()
     for text in texts:
         words = re.findall(r"\w+", text.lower())
-        found |= {tuple(words[n : n + RUN]) for n in range(len(words) - RUN + 1)}
-    return found
+        runs |= {tuple(words[n : n + RUN]) for n in range(len(words) - RUN + 1)}
+    return runs
 
 
 def _in_passages(sentences: list[Sentence], graph: Graph) -> Annotated:

@@ -33,9 +33,10 @@ def questions(data: Path, graph: Graph, split: str) -> dict[int, Questions]:
 
 def together(parts: dict[int, Questions]) -> Questions:
     """Return the questions of all hops as one."""
-    held = list(parts.values())
+    all_hops = list(parts.values())
     topic, start, end = (
-        np.concatenate([getattr(part, name) for part in held]) for name in ("topic", "start", "end")
+        np.concatenate([getattr(part, name) for part in all_hops])
+        for name in ("topic", "start", "end")
     )
-    texts = [text for part in held for text in part.texts]
-    return Questions(texts, topic, start, end, [found for part in held for found in part.answers])
+    texts = [text for part in all_hops for text in part.texts]
+    return Questions(texts, topic, start, end, [row for part in all_hops for row in part.answers])

@@ -40,8 +40,8 @@ def _learnt(data: Path) -> Path:
     with new_file(path) as partial, partial.open("w", encoding="utf-8") as file:
         for source in ("wiki80/all.jsonl.gz", "fewrel/train_wiki.jsonl.gz"):
             for _, line in json_lines(folder / source):
-                told = json.loads(line)
-                told["relation"] = told.get("name", told["relation"])
-                if told["relation"] not in apart:
-                    file.write(json.dumps(told, ensure_ascii=False) + "\n")
+                item = json.loads(line)
+                item["relation"] = item.get("name", item["relation"])
+                if item["relation"] not in apart:
+                    file.write(json.dumps(item, ensure_ascii=False) + "\n")
     return path

@@ -59,8 +59,8 @@ def main() -> None:
     ) as run:
         above = 0
         for name, (task, folder) in TASKS.items():
-            found = [_counts(knowledge, graft, task, data / folder, seed) for seed in SEEDS]
-            on, off = (np.sum([pair[side] for pair in found], 0) for side in (0, 1))
+            pairs = [_counts(knowledge, graft, task, data / folder, seed) for seed in SEEDS]
+            on, off = (np.sum([pair[side] for pair in pairs], 0) for side in (0, 1))
             difference = paired_difference(on, off, figure=task.figure)
             print(name, difference, flush=True)
             run.difference(name, difference)
@@ -78,11 +78,11 @@ def _counts(
         encoder = GraftedEncoder.from_pretrained(graft, {LINKER_LAYER: knowledge})
         return fine_tune(task, encoder, *parts, seed, SETTINGS, knowing=knowing)
 
-    told = (SETTINGS, sha256(folder / "test.jsonl"))
+    made_by = (SETTINGS, sha256(folder / "test.jsonl"))
     name = f"{task.name}.{seed}"
-    off = cached_counts(f"{name}.off", told, partial(tuned, knowing=False))
+    off = cached_counts(f"{name}.off", made_by, partial(tuned, knowing=False))
     on = cached_counts(
-        f"{name}.on", (*told, read_config(graft).facts), partial(tuned, knowing=True)
+        f"{name}.on", (*made_by, read_config(graft).facts), partial(tuned, knowing=True)
     )
     print(name, *(float(task.figure(side.sum(0))) for side in (on, off)), flush=True)
     return on, off

@@ -61,8 +61,8 @@ def main() -> None:
             counts["off"].append(perplexity_counts(encoder, head, plain, knowing=False, seed=seed))
         off = np.sum(counts["off"], 0)
         for name in ("linked", "hidden"):
-            found = paired_difference(np.sum(counts[name], 0), off, figure=perplexity)
-            run.difference(name, found)
+            difference = paired_difference(np.sum(counts[name], 0), off, figure=perplexity)
+            run.difference(name, difference)
             run.figure(f"{name}_on_vs_off", _ratios(counts[name], counts["off"]))
 
 

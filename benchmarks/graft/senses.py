@@ -64,8 +64,8 @@ def _examples(
     apart = set()
     for name in without:
         for _, line in json_lines(data / "wic" / f"{name}.jsonl"):
-            told = json.loads(line)
-            apart |= {_letters(told["text1"]), _letters(told["text2"])}
+            item = json.loads(line)
+            apart |= {_letters(item["text1"]), _letters(item["text2"])}
     for sentence in example_sentences(knowledge):
         if _letters(sentence.text) not in apart:
             yield sentence

@@ -58,13 +58,13 @@ def main() -> None:
             on.append(
                 {n: sense_counts(p, choose_senses(encoder, LAYER, p)) for n, p in sets.items()}
             )
-        whole = [np.concatenate(list(found.values())) for found in on]
-        run.figure("all_f1", [float(share(found.sum(0))) for found in whole])
-        tests = [np.concatenate([found[name] for name in SETS[1:]]) for found in on]
-        run.figure("all_but_dev_f1", [float(share(found.sum(0))) for found in tests])
+        all_sets = [np.concatenate(list(counts.values())) for counts in on]
+        run.figure("all_f1", [float(share(counts.sum(0))) for counts in all_sets])
+        tests = [np.concatenate([counts[name] for name in SETS[1:]]) for counts in on]
+        run.figure("all_but_dev_f1", [float(share(counts.sum(0))) for counts in tests])
         for name in sets:
-            run.figure(f"{name}_f1", [float(share(found[name].sum(0))) for found in on])
-        run.difference("senses", paired_difference(np.sum(whole, 0), off * len(SEEDS)))
+            run.figure(f"{name}_f1", [float(share(counts[name].sum(0))) for counts in on])
+        run.difference("senses", paired_difference(np.sum(all_sets, 0), off * len(SEEDS)))
 
 
 if __name__ == "__main__":

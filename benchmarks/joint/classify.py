@@ -57,9 +57,9 @@ def main() -> None:
     ) as run:
         size = load().encoder.dimension
         right = {name: _right(made, size, asked) for name, made in _readers(asked, load).items()}
-        for name, found in right.items():
-            run.figure(f"{name}_accuracy", [float(part.mean()) for part in found])
-        counts = {name: hits(found) for name, found in right.items()}
+        for name, right_by_seed in right.items():
+            run.figure(f"{name}_accuracy", [float(part.mean()) for part in right_by_seed])
+        counts = {name: hits(right_by_seed) for name, right_by_seed in right.items()}
         joint = counts.pop("joint")
         for name, other in counts.items():
             run.difference(f"joint_vs_{name}", paired_difference(joint, other))
@@ -84,13 +84,13 @@ def _readers(asked: Untold, load: Callable[[], JointModel]) -> dict[str, Callabl
 
 def _right(made: Callable[[], nn.Module], size: int, asked: Untold) -> list[np.ndarray]:
     """Return which test entities are classified right, of each seed."""
-    found = []
+    right_by_seed = []
     for seed in SEEDS:
         with seeded(seed):
             reader = made()
-        found.append(learn_classes(reader, size, asked[1:], replace(SETTINGS, seed=seed)))
-        print(type(reader).__name__, seed, found[-1].mean(), flush=True)
-    return found
+        right_by_seed.append(learn_classes(reader, size, asked[1:], replace(SETTINGS, seed=seed)))
+        print(type(reader).__name__, seed, right_by_seed[-1].mean(), flush=True)
+    return right_by_seed
 
 
 if __name__ == "__main__":

@@ -60,14 +60,14 @@ def main() -> None:
         data={"name": "wikidata", "sha256": sha256(data / "graphs" / "wikidata" / "entities.tsv")},
         seeds=[0],
     ) as run:
-        whole = _figures(data, asked, test, None)
-        for name, value in whole.items():
+        all_losses = _figures(data, asked, test, None)
+        for name, value in all_losses.items():
             run.figure(f"{name}_all", value)
         for loss in LOSSES:
-            found = _figures(data, asked, test, loss)
-            for name, value in found.items():
+            figures = _figures(data, asked, test, loss)
+            for name, value in figures.items():
                 run.figure(f"{name}_without_{loss}", value)
-                run.figure(f"{name}_contribution_of_{loss}", round(whole[name] - value, 4))
+                run.figure(f"{name}_contribution_of_{loss}", round(all_losses[name] - value, 4))
 
 
 def _figures(
@@ -82,10 +82,10 @@ def _figures(
         model = pretrained(data, settings, name, every=EVERY)()
         return np.array([_types(model, asked), _relations(model, asked, test)])
 
-    told = (settings, EVERY, asked.graph.manifest.version, CLASSES, TEXTS, ASKED)
-    found = cached_counts(name, told, work)
-    print(name, found, flush=True)
-    return dict(zip(("types", "relations"), found.tolist(), strict=True))
+    made_by = (settings, EVERY, asked.graph.manifest.version, CLASSES, TEXTS, ASKED)
+    figures = cached_counts(name, made_by, work)
+    print(name, figures, flush=True)
+    return dict(zip(("types", "relations"), figures.tolist(), strict=True))
 
 
 def _types(model: JointModel, asked: Untold) -> float:

@@ -63,12 +63,14 @@ def main() -> None:
         seeds=SEEDS,
         goals=GOALS,
     ) as run:
-        found = {
+        right_by_side = {
             side: [answered(data, load, load.facts, seed, knowing=side == "on") for seed in SEEDS]
             for side in ("on", "off")
         }
-        for place, hops in enumerate(HOPS):
-            on, off = (hits([right[place] for right in found[side]]) for side in ("on", "off"))
+        for row, hops in enumerate(HOPS):
+            on, off = (
+                hits([right[row] for right in right_by_side[side]]) for side in ("on", "off")
+            )
             run.difference(f"hops_{hops}", paired_difference(on, off))
 
 
@@ -101,14 +103,14 @@ def answered(
         trainee = fine_tune_questions(tuning, learnt, valid, settings)
         return np.concatenate([trainee.right(part) for part in tests])
 
-    told = (settings, graph.manifest.version, of, most, DEV, every, knowing)
-    right = cached_counts(f"metaqa.{seed}", told, work)
+    made_by = (settings, graph.manifest.version, of, most, DEV, every, knowing)
+    right = cached_counts(f"metaqa.{seed}", made_by, work)
     print(seed, most, knowing, float(right.mean()), flush=True)
     return np.split(right, np.cumsum([len(part) for part in tests])[:-1])
 
 
-def _some(whole: Questions, most: int, seed: int) -> Questions:
-    return whole.part(np.sort(np.random.default_rng(seed).permutation(len(whole))[:most]))
+def _some(pool: Questions, most: int, seed: int) -> Questions:
+    return pool.part(np.sort(np.random.default_rng(seed).permutation(len(pool))[:most]))
 
 
 if __name__ == "__main__":

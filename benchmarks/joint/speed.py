@@ -52,13 +52,13 @@ def main() -> None:
             goals=GOALS,
         ) as run,
     ):
-        whole = _trainee(graph, texts, Path(folder), Weights(), knowing=True)
+        joint = _trainee(graph, texts, Path(folder), Weights(), knowing=True)
         alone = Weights(mentions=0.0, categories=0.0, relations=0.0)
         language = _trainee(graph, texts, Path(folder), alone, knowing=False)
-        batches = whole.batches(0)
+        batches = joint.batches(0)
         places = iter(np.repeat(np.arange(REPEATS + 1), 2).tolist())
         above, below = turns(
-            *(lambda t=t: t.step(batches[next(places)], 0) for t in (whole, language)),
+            *(lambda t=t: t.step(batches[next(places)], 0) for t in (joint, language)),
             repeats=REPEATS,
         )
         run.ratio("step_vs_language", above, below)
