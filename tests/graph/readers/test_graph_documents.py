@@ -306,7 +306,7 @@ def test_a_parquet_file_alone(tmp_path, collect):
     pq.write_table(pa.table({"id": [1], "name": ["Ann"]}), path)
     assert collect(open_source(path)).entities == [{"id": "1", "label": "Ann"}]
     pq.write_table(pa.table({"f0": ["a"], "f1": ["b"]}), path)
-    with pytest.raises(BadInput, match=r"g\.parquet: .*f0, f1; name them: --columns"):
+    with pytest.raises(BadInput, match=r"g\.parquet: .* f0 \| f1; name them: --columns"):
         open_source(path)
     got = collect(open_source(path, columns={"head": "f0", "tail": "f1"}))
     assert got.triples == [("a", "related to", "b", "train")]

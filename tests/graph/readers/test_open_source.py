@@ -104,7 +104,7 @@ def test_what_is_not_recognised(tmp_path):
     assert str(error.value) == (
         f"{tmp_path}: no graph is recognised in this folder; "
         "it needs train.tsv, triples.tsv or edges.csv, "
-        "triples.parquet, RDF, or WordNet's data.noun"
+        "triples.parquet, JSON Lines, RDF, or WordNet's data.noun"
     )
     for name in ("facts.doc", "facts", "facts.gz"):
         (tmp_path / name).touch()
@@ -113,7 +113,7 @@ def test_what_is_not_recognised(tmp_path):
         assert str(error.value) == (
             f"{tmp_path / name}: its format is not known by its name; "
             "name it with --format (tsv, rdf, wikidata, wordnet, jsonl, parquet, "
-            "xlsx, graphml, gexf, gml, obo, nodelink, sql)"
+            "xlsx, graphml, gexf, gml, pajek, dot, obo, nodelink, sql)"
         )
 
 
