@@ -38,15 +38,15 @@ Source = Annotated[
     str,
     typer.Argument(
         help="A file or folder: TSV, CSV, Excel, RDF, Wikidata JSON, WordNet, JSON Lines, Parquet, "
-        "GraphML, GEXF, GML, OBO, node-link JSON; files may be packed (.gz, .bz2). "
+        "GraphML, GEXF, GML, Pajek, DOT, OBO, node-link JSON; files may be packed (.gz, .bz2). "
         "Or a SPARQL endpoint: https://…"
     ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        help="tsv, rdf, wikidata, wordnet, jsonl, parquet, xlsx, graphml, gexf, gml, obo, "
-        "nodelink or sql; found by itself."
+        help="tsv, rdf, wikidata, wordnet, jsonl, parquet, xlsx, graphml, gexf, gml, pajek, dot, "
+        "obo, nodelink or sql; found by itself."
     ),
 ]
 Lang = Annotated[str, typer.Option(help="Language of labels, where the source has several.")]

@@ -49,6 +49,14 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
+PARQUET_NAMES = {
+    "triples": ("edges", "links", "relationships"),
+    "entities": ("nodes", "vertices"),
+    "relations": (),
+    "literals": (),
+}
+
+
 class TablesSource:
     """Triples, and if given entities, relations and values of properties, as tables.
 
@@ -128,8 +136,9 @@ class TablesSource:
 def parquet_source(path: str | Path, options: TableOptions | None = None) -> TablesSource:
     """Return the source of a folder with triples.parquet, entities.parquet, relations.parquet.
 
-    There may be literals.parquet; all but the triples may be missing. A file alone holds triples or
-    entities, as its columns say.
+    Triples and entities may also be called edges.parquet and nodes.parquet, and there may be
+    literals.parquet; all but the triples may be missing. A file alone holds triples or entities, as
+    its columns say.
     """
     path, options = Path(path), options or TableOptions()
     if path.is_file():
@@ -137,19 +146,28 @@ def parquet_source(path: str | Path, options: TableOptions | None = None) -> Tab
         names = table.column_names
         known = entity_columns(names, of="entity")
         role = "entities" if edge_columns(names) is None and "id" in known else "triples"
-        try:
-            return TablesSource(**{role: table}, name=path.name, undeclared=options.undeclared)
-        except BadInput as error:
-            remedy = f"{error.remedy}; name them: --columns head=…,relation=…,tail=…"
-            raise BadInput(error.reason, file=str(path), remedy=remedy) from error
+        if role == "triples" and edge_columns(names) is None:
+            reason = f"no columns of triples are known among: {' | '.join(names)[:200]}"
+            remedy = "name them: --columns head=1,tail=2, or id=1,label=2 for entities"
+            raise BadInput(reason, file=str(path), remedy=remedy)
+        return TablesSource(**{role: table}, name=path.name, undeclared=options.undeclared)
     if not path.is_dir():
         remedy = "name a Parquet file, or the folder that holds triples.parquet"
         raise BadInput("no such file or folder", file=str(path), remedy=remedy)
-    tables = {}
-    for name in ("triples", "entities", "relations", "literals"):
-        if name == "triples" or (path / f"{name}.parquet").is_file():
-            tables[name] = _read_parquet(path / f"{name}.parquet")
+    files = parquet_files(path)
+    files.setdefault("triples", path / "triples.parquet")
+    tables = {role: _read_parquet(file) for role, file in files.items()}
     return TablesSource(**tables, name=path.name, undeclared=options.undeclared)
+
+
+def parquet_files(folder: Path) -> dict[str, Path]:
+    """Return the Parquet files of a folder that hold a graph, by their role."""
+    found: dict[str, Path] = {}
+    for role, others in PARQUET_NAMES.items():
+        for name in (role, *others):
+            if (folder / f"{name}.parquet").is_file():
+                found.setdefault(role, folder / f"{name}.parquet")
+    return found
 
 
 def _with_named(table: pa.Table, options: TableOptions, path: Path) -> pa.Table:
