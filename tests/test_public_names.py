@@ -48,6 +48,7 @@ NAMES = {
         "export_graph",
         "from_networkx",
         "merge_graphs",
+        "migrate_graph",
         "mirrored_relations",
         "open_source",
         "profile_graph",

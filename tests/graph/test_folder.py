@@ -177,7 +177,7 @@ def test_an_older_graph_opens_and_finds_the_same_names(older, caplog):
     with caplog.at_level("INFO", logger="kgraft.graph"):
         assert alias_tables(before) == alias_tables(now)
     assert [record.getMessage() for record in caplog.records] == [
-        f"{older[1]} was imported by an older kgraft: import it again to save time"
+        f"{older[1]} was written by an older kgraft: kgraft graph migrate saves time"
     ]
     texts = ["Wilson diseases (WD), disease of Wilson", "WD and the Wilson"]
     found, expected = (NameMatcher(graph).find(texts) for graph in (before, now))

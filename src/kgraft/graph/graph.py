@@ -185,7 +185,8 @@ class Graph:
         is_current = self.manifest.keys_version == KEYS_VERSION
         if is_current and all(name in self.tables for name in SINCE_0_2):
             return Aliases(self.tables, self.manifest.alias_seed)
-        logger.info("%s was imported by an older kgraft: import it again to save time", self.folder)
+        told = "%s was written by an older kgraft: kgraft graph migrate saves time"
+        logger.info(told, self.folder)
         tables, seed = name_tables(self.entities, self.whole().triples)
         return Aliases(tables, seed)
 
