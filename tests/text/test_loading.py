@@ -9,7 +9,7 @@ from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel, T5C
 from transformers.utils import logging as transformers_logging
 
 from kgraft.errors import BadInput, NotFound
-from kgraft.text import Encoder, default, loading
+from kgraft.text import Encoder, default, hub
 from kgraft.text.loading import load_pretrained, longest_input
 
 TINY = {
@@ -189,6 +189,6 @@ def test_a_cached_name_needs_no_network(folder, hub_cache, no_network):
 
 def test_without_its_package_the_default_comes_from_the_hub_and_is_verified(folder, monkeypatch):
     monkeypatch.setattr(default, "packaged_folder", lambda: None)
-    monkeypatch.setattr(loading, "hub_folder", {default.HUB_NAME: folder}.__getitem__)
+    monkeypatch.setattr(hub, "hub_folder", {default.HUB_NAME: folder}.__getitem__)
     with pytest.raises(BadInput, match="not the published"):
         load_pretrained()
