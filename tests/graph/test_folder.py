@@ -214,6 +214,18 @@ def test_a_newer_table_that_is_listed_must_be_there(graph, name):
 # Written beside and renamed
 
 
+def test_a_graph_that_a_killed_writer_set_aside_is_put_back(graph):
+    """As after a kill between the two renames of a change in the graph's place."""
+    done = subprocess.Popen([sys.executable, "-c", ""])
+    done.wait()
+    graph.rename(f"{graph}.partial-{done.pid}-old")
+    assert len(Graph.open(graph)) == 3
+    assert check_graph(graph) == []
+    graph.rename(f"{graph}.partial-{os.getppid()}-old")  # its writer runs
+    with pytest.raises(NotFound):
+        Graph.open(graph)
+
+
 def test_a_new_folder_appears_when_it_is_whole(tmp_path):
     target = tmp_path / "deep" / "er" / "g"
     with new_folder(target, GRAPH) as partial:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from kgraft.errors import BadGraph, NotFound
 from kgraft.json_text import read_json_file, to_json
-from kgraft.storage import Kind, changed_file, check_kinds, flush
+from kgraft.storage import Kind, changed_file, check_kinds, flush, put_back
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -158,7 +158,7 @@ def read_manifest(folder: Path) -> Manifest:
 def read_older_manifest(folder: Path) -> Manifest:
     """Read a manifest that may lack tables derived from the content, as older ones do."""
     path = folder / MANIFEST
-    if not folder.is_dir():
+    if not folder.is_dir() and not put_back(folder):
         raise NotFound(
             f"no graph at {folder}; import one with: kgraft graph import SOURCE --out {folder}"
         )
