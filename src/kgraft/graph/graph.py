@@ -120,8 +120,8 @@ class Graph:
 
     def __contains__(self, which: object) -> bool:
         try:
-            return isinstance(which, Entity | str | int) and self.index(which) >= 0
-        except NotFound:
+            return self.index(which) >= 0  # type: ignore[arg-type]
+        except (NotFound, TypeError):
             return False
 
     def __getitem__(self, which: EntityLike) -> Entity:
@@ -234,6 +234,9 @@ class Graph:
 
         An entity of another version of the graph is found by its id.
         """
+        if isinstance(which, bool) or not isinstance(which, Entity | str | int | np.integer):
+            known = "give the entity, its id, its exact label or its index"
+            raise TypeError(f"{which!r} is not an entity: {known}")
         if isinstance(which, int | np.integer):
             if not 0 <= which < len(self):
                 known = f"indices go from 0 to {len(self) - 1}"
