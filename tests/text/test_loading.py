@@ -9,7 +9,7 @@ from transformers import BertConfig, BertModel, RobertaConfig, RobertaModel, T5C
 from transformers.utils import logging as transformers_logging
 
 from kgraft.errors import BadInput, NotFound
-from kgraft.text import Encoder, default, loading
+from kgraft.text import Encoder, default, hub
 from kgraft.text.loading import load_pretrained, longest_input
 
 TINY = {
@@ -118,6 +118,12 @@ def damage_tokenizer(folder):
     (folder / "tokenizer.json").write_text("[]")
 
 
+def damage_rules(folder):
+    """Tokenizers' own reader raises a bare Exception here."""
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "post_processor": {"type": "x"}}))
+
+
 def ask_for_code(folder):
     edit_config(
         folder, model_type="own", auto_map={"AutoModel": "own.Model", "AutoConfig": "own.C"}
@@ -132,6 +138,7 @@ def ask_for_code(folder):
         damage_config,
         damage_shape,
         damage_tokenizer,
+        damage_rules,
         ask_for_code,
     ],
 )
@@ -189,6 +196,6 @@ def test_a_cached_name_needs_no_network(folder, hub_cache, no_network):
 
 def test_without_its_package_the_default_comes_from_the_hub_and_is_verified(folder, monkeypatch):
     monkeypatch.setattr(default, "packaged_folder", lambda: None)
-    monkeypatch.setattr(loading, "hub_folder", {default.HUB_NAME: folder}.__getitem__)
+    monkeypatch.setattr(hub, "hub_folder", {default.HUB_NAME: folder}.__getitem__)
     with pytest.raises(BadInput, match="not the published"):
         load_pretrained()

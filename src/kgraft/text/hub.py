@@ -1,4 +1,4 @@
-"""Encoders by name: from the Hugging Face cache on disk, else from the hub."""
+"""Where encoders are found: a folder, the Hugging Face cache, else the hub. Needs no torch."""
 
 from __future__ import annotations
 
@@ -6,11 +6,27 @@ import re
 from pathlib import Path
 
 from kgraft.errors import NotFound
+from kgraft.text import default
 
 FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
 SECONDS = 10.0  # how long the hub may take to answer at all
 
 _NAME = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
+
+
+def find_encoder(name_or_folder: str | Path | None) -> tuple[str, Path]:
+    """Return an encoder's name and the folder of its files; None is the default encoder."""
+    if name_or_folder in (None, default.HUB_NAME):
+        folder = default.packaged_folder() or hub_folder(default.HUB_NAME)
+        default.verify(folder)
+        return default.HUB_NAME, folder
+    path = Path(str(name_or_folder)).expanduser()
+    if (path / "config.json").is_file():
+        return str(name_or_folder), path
+    is_path = isinstance(name_or_folder, Path) or str(name_or_folder).startswith((".", "~"))
+    if is_path or path.is_absolute() or path.exists():
+        raise NotFound(f"no encoder at {path}; give the folder that holds its config.json")
+    return str(name_or_folder), hub_folder(str(name_or_folder))
 
 
 def hub_folder(name: str) -> Path:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from safetensors import SafetensorError
 
-from kgraft.errors import BadInput, NotFound
+from kgraft.errors import BadInput
 from kgraft.json_text import read_json_file
-from kgraft.text import default
-from kgraft.text.hub import hub_folder
+from kgraft.text.hub import find_encoder
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -35,7 +34,7 @@ class Pretrained:
 
 def load_pretrained(name_or_folder: str | Path | None = None) -> Pretrained:
     """Find an encoder by folder or by its name on the hub (None: the default) and load it."""
-    return load_from(*find(name_or_folder))
+    return load_from(*find_encoder(name_or_folder))
 
 
 def load_from(name: str, folder: Path) -> Pretrained:
@@ -74,23 +73,12 @@ def _refusing(folder: Path) -> Iterator[None]:
     """Say in one line that a folder cannot be loaded."""
     try:
         yield
-    except UNREADABLE as error:
+    except Exception as error:
+        # The Rust behind tokenizers raises bare `Exception`s.
+        if not isinstance(error, UNREADABLE) and type(error) is not Exception:
+            raise
         reason = str(error).strip().partition("\n")[0]
         raise BadInput(f"no encoder could be loaded: {reason}", file=str(folder)) from error
-
-
-def find(name_or_folder: str | Path | None) -> tuple[str, Path]:
-    """Return an encoder's name and the folder of its files."""
-    if name_or_folder in (None, default.HUB_NAME):
-        folder = default.packaged_folder() or hub_folder(default.HUB_NAME)
-        default.verify(folder)
-        return default.HUB_NAME, folder
-    path = Path(str(name_or_folder)).expanduser()
-    if (path / "config.json").is_file():
-        return str(name_or_folder), path
-    if isinstance(name_or_folder, Path) or path.is_absolute() or path.exists():
-        raise NotFound(f"no encoder at {path}; give the folder that holds its config.json")
-    return str(name_or_folder), hub_folder(str(name_or_folder))
 
 
 def longest_input(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
