@@ -56,6 +56,15 @@ def test_known_answers_are_rivals_to_none(seed, entities, hidden):
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "stored", ["x", {}, {"weights": [1.0, 2.0]}, {"weights": ["a", 1], "bias": 0}, {"weights": 1},
+               {"weights": [1.0], "bias": 0.0}, {"weights": [1.0, None], "bias": 0.0}],
+)  # fmt: skip
+def test_a_spoilt_calibration_is_refused(stored):
+    with pytest.raises(BadInput, match="the calibration"):
+        probabilities(stored, torch.zeros(3), np.zeros(0, np.int64))
+
+
 def test_without_a_calibration_there_is_no_probability():
     assert probabilities(None, torch.zeros(3), np.zeros(0, np.int64)) is None
 

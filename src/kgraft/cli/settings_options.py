@@ -17,6 +17,7 @@ from functools import wraps
 from math import isfinite
 from typing import Annotated, Any, get_type_hints
 
+import click
 import typer
 
 from kgraft.settings import Setting, Settings, field_specs, field_types, without_none
@@ -37,7 +38,7 @@ def settings_options(
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
-        def run(**given: Any) -> None:  # noqa: ANN401
+        def run(**given: Any) -> None:
             changes = {name: given.pop(name) for name in names}
             command(**given, changes={n: x for n, x in changes.items() if x is not None})
 
@@ -84,6 +85,7 @@ def _option(settings: type[Settings], name: str, show_defaults: bool) -> inspect
         show_default=False,
         callback=_finite if kind is float else None,
         rich_help_panel="Settings",
+        click_type=click.Choice(spec.choices) if spec.choices else None,
         **limits,
     )
     annotation = Annotated[kind | None, option]
@@ -93,14 +95,11 @@ def _option(settings: type[Settings], name: str, show_defaults: bool) -> inspect
 
 
 def _help(spec: Setting, default: object) -> str:
-    """Return the help of an option with its choices and its default."""
-    text = spec.help
-    if spec.choices:
-        text = f"{text.rstrip('.')}: {', '.join(spec.choices)}."
+    """Return the help of an option with its default."""
     if default is None:
-        return text
+        return spec.help
     shown = f"{default:g}" if isinstance(default, float) else str(default).lower()
-    return f"{text} (default: {shown})"
+    return f"{spec.help} (default: {shown})"
 
 
 def _default(settings: type[Settings], name: str) -> object:
