@@ -15,9 +15,8 @@ from collections.abc import Callable, Collection
 from dataclasses import MISSING, fields
 from functools import wraps
 from math import isfinite
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
-import click
 import typer
 
 from kgraft.settings import Setting, Settings, field_specs, field_types, without_none
@@ -85,10 +84,10 @@ def _option(settings: type[Settings], name: str, show_defaults: bool) -> inspect
         show_default=False,
         callback=_finite if kind is float else None,
         rich_help_panel="Settings",
-        click_type=click.Choice(spec.choices) if spec.choices else None,
         **limits,
     )
-    annotation = Annotated[kind | None, option]
+    accepted = Literal[spec.choices] if spec.choices else kind
+    annotation = Annotated[accepted | None, option]
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
     )
