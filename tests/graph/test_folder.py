@@ -285,7 +285,7 @@ def test_overwriting_replaces_a_graph_and_nothing_else(tmp_path, graph):
     assert Graph.open(graph).entities["id"].to_pylist() == ["x", "z"]
     assert names(tmp_path) == ["g"]
     (tmp_path / "letters").write_text("dear")
-    with pytest.raises(BadInput, match="is no graph, so it is not overwritten"):
+    with pytest.raises(BadInput, match="is not a graph, so it is not overwritten"):
         build_graph(LETTERS, tmp_path / "letters", overwrite=True)
     assert (tmp_path / "letters").read_text() == "dear"
 
