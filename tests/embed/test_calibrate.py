@@ -14,6 +14,7 @@ from tests.embed.tiny import build, few, quick
 from kgraft.embed.calibrate import FEWEST, TOP, _examples, calibrate, probabilities
 from kgraft.embed.data import training_data
 from kgraft.embed.tables import EmbeddingTables
+from kgraft.errors import BadInput
 from kgraft.measure.calibration import Logistic
 
 

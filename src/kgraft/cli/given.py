@@ -45,9 +45,9 @@ def need_texts(path: Path | None) -> None:
     """Refuse what is not a file of JSON Lines, by its first lines; one packed as .gz will do."""
     if path is None:
         return
-    from kgraft.corpus import json_lines
+    from kgraft.corpus import read_json_lines
 
-    for number, line in islice(json_lines(path), FIRST_LINES):
+    for number, line in islice(read_json_lines(path), FIRST_LINES):
         try:
             reason = "" if isinstance(parse_json(line), dict) else "not an object"
         except ValueError as error:

@@ -87,7 +87,7 @@ def _option(settings: type[Settings], name: str, show_defaults: bool) -> inspect
         **limits,
     )
     accepted = Literal[spec.choices] if spec.choices else kind
-    annotation = Annotated[accepted | None, option]
+    annotation = Annotated[accepted | None, option]  # type: ignore[valid-type]
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
     )

@@ -23,7 +23,7 @@ from kgraft.graph.literals import Literal
 from kgraft.graph.mentions import IGNORED, UNKNOWN, Match, Mentions
 from kgraft.graph.merge import merge_graphs
 from kgraft.graph.migrate import migrate_graph
-from kgraft.graph.paths import Subgraph
+from kgraft.graph.paths import Fact, Subgraph
 from kgraft.graph.profile import GraphProfile, profile_graph
 from kgraft.graph.profile_picture import profile_svg
 from kgraft.graph.query import Solutions
