@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import torch
 
+from kgraft.arrow_files import write_table
+from kgraft.columns import arrow_strings, flat
 from kgraft.errors import BadInput, NotFound
-from kgraft.graph.columns import arrow_strings, flat
-from kgraft.graph.folder import write_table
 from kgraft.json_text import read_json_file, to_json
 from kgraft.storage import Kind, changed_file, check_kinds, describe_file, flush
 from kgraft.tensors import UNREADABLE, map_tensors, write_tensors
