@@ -30,7 +30,7 @@ from kgraft.graph.batches import (
     Triples,
 )
 from kgraft.graph.folder import GRAPH, Manifest
-from kgraft.graph.id_registry import Registry
+from kgraft.graph.id_registry import IdRegistry
 from kgraft.graph.iri_names import made_label
 from kgraft.graph.literals import LiteralTables, make_tables
 from kgraft.graph.structure import links_as_literals, tidy
@@ -92,8 +92,8 @@ class _Builder:
 
     def __init__(self, source: Source, refusals: Refusals) -> None:
         self.source, self.refusals = source, refusals
-        self.entities = Registry(ENTITY_SCHEMA)
-        self.relations = Registry(RELATION_SCHEMA)
+        self.entities = IdRegistry(ENTITY_SCHEMA)
+        self.relations = IdRegistry(RELATION_SCHEMA)
         self._before = (0, 0)  # entities and relations that were there already
         self._triples: list[TripleArrays] = []
         self._literals: list[Literals] = []

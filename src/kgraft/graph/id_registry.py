@@ -16,7 +16,7 @@ from kgraft.graph.iri_names import made_labels
 _UNDECLARED = -1
 
 
-class Registry:
+class IdRegistry:
     """Ids in the order of their arrival, with the rows that declare them."""
 
     def __init__(self, schema: pa.Schema) -> None:

@@ -11,6 +11,8 @@ import numpy as np
 
 from kgraft.arrays import expand
 from kgraft.graph.adjacency import Adjacency, TripleArrays
+from kgraft.graph.entity import GraphPath
+from kgraft.graph.stored import StoredGraph
 
 _MOST_EDGES = 20_000_000  # looked at for one question, so that hubs cannot fill the memory
 
@@ -175,4 +177,21 @@ def _paths(adjacency: Adjacency, chain: list[_Edges], limit: int) -> list[IndexP
             tuple(bool(e.forward[row]) for e in chain),
         )
         for row in rows
+    ]
+
+
+def graph_paths(
+    graph: StoredGraph, start: int, end: int, *, longest: int, limit: int
+) -> list[GraphPath]:
+    """Return the paths between two entities, with the entities and relations themselves."""
+    paths = paths_between(graph.adjacency, start, end, longest=longest, limit=limit)
+    indices = sorted({index for path in paths for index in path.entities})
+    entities = dict(zip(indices, graph.entities_at(indices), strict=True))
+    return [
+        GraphPath(
+            tuple(entities[index] for index in path.entities),
+            tuple(graph.all_relations[index] for index in path.relations),
+            path.forward,
+        )
+        for path in paths
     ]
