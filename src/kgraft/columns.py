@@ -82,8 +82,8 @@ class StringColumn(Sequence[str]):
             raise IndexError(row)
         chunk = bisect_right(self._begins, row) - 1
         bounds, octets = self._chunks[chunk]
-        place = row - self._begins[chunk]
-        return str(octets[bounds[place] : bounds[place + 1]], "utf-8")
+        at = row - self._begins[chunk]
+        return str(octets[bounds[at] : bounds[at + 1]], "utf-8")
 
     @property
     def chunks(self) -> list[pa.Array]:

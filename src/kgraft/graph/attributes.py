@@ -68,13 +68,15 @@ def _best(rows: np.ndarray, number: np.ndarray, rank: np.ndarray) -> np.ndarray:
     return order[run_starts(number[order])]
 
 
-def _new(rows: np.ndarray, known: np.ndarray, number: np.ndarray, values: pa.Array) -> np.ndarray:
+def _new(
+    rows: np.ndarray, old_rows: np.ndarray, number: np.ndarray, values: pa.Array
+) -> np.ndarray:
     """Return the rows whose (subject, value) is not among the known ones, each once."""
-    both = np.concatenate([known, rows])
+    both = np.concatenate([old_rows, rows])
     code = numbers(pc.dictionary_encode(values.take(pa.array(both))).indices)
     pair = number[both] << np.int64(32) | code
     _, first = np.unique(pair, return_index=True)
-    return both[first[first >= len(known)]]
+    return both[first[first >= len(old_rows)]]
 
 
 def _lists(rows: np.ndarray, number: np.ndarray, values: pa.Array, count: int) -> pa.ChunkedArray:
@@ -93,11 +95,11 @@ def _lists(rows: np.ndarray, number: np.ndarray, values: pa.Array, count: int) -
 
 
 def _single(rows: np.ndarray, number: np.ndarray, values: pa.Array, count: int) -> pa.ChunkedArray:
-    place = np.full(count, -1, np.int64)
-    place[number[rows]] = rows
+    position = np.full(count, -1, np.int64)
+    position[number[rows]] = rows
     sizes = np.zeros(count, np.int64)
     sizes[number[rows]] = numbers(pc.binary_length(values))[rows]
-    pieces = [_strings(values, place[start:stop]) for start, stop in _bounds(sizes)]
+    pieces = [_strings(values, position[start:stop]) for start, stop in _bounds(sizes)]
     return pa.chunked_array(pieces, pa.string())
 
 

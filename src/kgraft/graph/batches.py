@@ -216,7 +216,7 @@ class HasBlankNodes(Protocol):
 
 
 class Source(Protocol):
-    """A place triples come from. One class a format; `readers.open_source` finds the right one."""
+    """A place triples come from. One class per format; `open_source` chooses it."""
 
     format: str
     unknown: Literal["refuse", "add", "drop"]

@@ -38,9 +38,9 @@ def extend(
     old = Content(graph.entities, graph.relations, graph.triples, graph.literal_tables)
     refusals = Refusals()
     content = read_content(source, refusals, progress, onto=old)
-    what = f"extended by {source.describe()}"
+    summary = f"extended by {source.describe()}"
     left_out = refusals.left_out
-    return _write(graph, content, target, what, progress, left_out=left_out, overwrite=overwrite)
+    return _write(graph, content, target, summary, progress, left_out=left_out, overwrite=overwrite)
 
 
 def without(
@@ -88,15 +88,15 @@ def without(
             np.where(np.isin(np.arange(len(relation_number)), gone_relations), -1, relation_number),
         ),
     )
-    what, progress = "with parts removed", progress or Silent()
-    return _write(graph, content, target, what, progress, overwrite=overwrite)
+    summary, progress = "with parts removed", progress or Silent()
+    return _write(graph, content, target, summary, progress, overwrite=overwrite)
 
 
 def _write(
     graph: Graph,
     content: Content,
     target: Path,
-    what: str,
+    summary: str,
     progress: Progress,
     *,
     left_out: Counter[str] | None = None,
@@ -105,7 +105,7 @@ def _write(
     old = graph.manifest
     provenance = Provenance(
         name=old.name,
-        source=f"{old.source}, {what}",
+        source=f"{old.source}, {summary}",
         licence=old.licence,
         parent=old.version,
         left_out=dict(Counter(old.left_out) + (left_out or Counter())),
@@ -116,10 +116,12 @@ def _write(
 
 
 def _numbers(graph: Graph, ids: list[str]) -> np.ndarray:
-    found = graph.indices_of(ids)
-    if (found < 0).any():
-        raise NotFound(f"no entity has the id {ids[int(np.argmin(found))]!r}; nothing was changed")
-    return found
+    indices = graph.indices_of(ids)
+    if (indices < 0).any():
+        raise NotFound(
+            f"no entity has the id {ids[int(np.argmin(indices))]!r}; nothing was changed"
+        )
+    return indices
 
 
 def _remaining(count: int, gone: np.ndarray) -> tuple[pa.Array, np.ndarray]:
@@ -134,8 +136,8 @@ def _named(graph: Graph, triples: list[Sequence[str]]) -> np.ndarray:
     facts = graph.triples
     mask = np.zeros(len(facts), bool)
     ends = _numbers(graph, [end for head, _, tail in triples for end in (head, tail)])
-    for place, (head, relation, tail) in enumerate(triples):
-        h, t = ends[2 * place : 2 * place + 2]
+    for row, (head, relation, tail) in enumerate(triples):
+        h, t = ends[2 * row : 2 * row + 2]
         rows = np.arange(*np.searchsorted(facts.head, np.array([h, h + 1], facts.head.dtype)))
         same = (facts.tail[rows] == t) & (facts.relation[rows] == graph.relation(relation).index)
         if not same.any():

@@ -92,8 +92,8 @@ def diff_graphs(old: Graph, new: Graph) -> GraphDiff:
 
 
 def _relation_numbers(old: Graph, new: Graph) -> np.ndarray:
-    ids, known = (flat(graph.relations["id"]) for graph in (old, new))
-    row = pc.index_in(ids, known.cast(ids.type))
+    ids, new_ids = (flat(graph.relations["id"]) for graph in (old, new))
+    row = pc.index_in(ids, new_ids.cast(ids.type))
     return numbers(pc.fill_null(row, -1)).astype(np.int64)
 
 
@@ -181,8 +181,8 @@ def _row_codes(columns: list[np.ndarray]) -> np.ndarray:
     """Return a number for each row of some columns, the same for equal rows."""
     code = np.zeros(len(columns[0]), np.int64)
     for column in columns:
-        distinct, place = np.unique(column, return_inverse=True)
-        code = np.unique(code * max(len(distinct), 1) + place, return_inverse=True)[1]
+        distinct, inverse = np.unique(column, return_inverse=True)
+        code = np.unique(code * max(len(distinct), 1) + inverse, return_inverse=True)[1]
     return code
 
 
@@ -243,8 +243,8 @@ def _contains(ascending: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """Tell which of some ascending keys are among others that ascend."""
     if not len(ascending):
         return np.zeros(len(keys), bool)
-    place = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
-    return np.asarray(ascending[place] == keys)
+    position = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
+    return np.asarray(ascending[position] == keys)
 
 
 def _moved_apart(
@@ -323,7 +323,7 @@ def _changes(diff: GraphDiff, part: Part, limit: int | None) -> Iterator[dict[st
         return
     olds = take_rows(getattr(diff.old, part), pairs[:, 0]).to_pylist()
     news = take_rows(getattr(diff.new, part), pairs[:, 1]).to_pylist()
-    for place, (old, new) in enumerate(zip(olds, news, strict=True)):
-        differ = [name for name, mask in rows.columns.items() if mask[place]]
+    for row, (old, new) in enumerate(zip(olds, news, strict=True)):
+        differ = [name for name, mask in rows.columns.items() if mask[row]]
         columns = {name: {"old": old.get(name), "new": new.get(name)} for name in differ}
         yield {"id": new["id"], "label": new["label"], "columns": columns}

@@ -83,8 +83,8 @@ class IdRegistry:
         self._declared_at[declared] = lines
         for row in np.setdiff1d(np.arange(len(table)), kept).tolist():
             self._refuse(table, row, origin, refusals)
-        whole = len(kept) == len(table)
-        self._tables.append(table if whole else table.take(arrow_numbers(kept)))
+        all_kept = len(kept) == len(table)
+        self._tables.append(table if all_kept else table.take(arrow_numbers(kept)))
         self._table_numbers.append(declared)
 
     def _refuse(self, table: pa.Table, row: int, origin: Origin, refusals: Refusals) -> None:
@@ -130,9 +130,9 @@ class IdRegistry:
         number = np.concatenate(self._table_numbers)
         if len(number) == len(self) and (number == np.arange(len(number))).all():
             return rows
-        place = np.full(len(self), -1, np.int64)
-        place[number] = np.arange(len(number))
-        return rows.take(pa.array(place, mask=place < 0))
+        row_of = np.full(len(self), -1, np.int64)
+        row_of[number] = np.arange(len(number))
+        return rows.take(pa.array(row_of, mask=row_of < 0))
 
 
 def _with_lists(table: pa.Table, schema: pa.Schema, origin: Origin) -> pa.Table:
@@ -144,8 +144,10 @@ def _with_lists(table: pa.Table, schema: pa.Schema, origin: Origin) -> pa.Table:
             remedy = "give the column another name"
             raise BadInput(f"a column is named {one!r}", file=origin.file, remedy=remedy)
         items = flat(table[one]).cast(pa.string())
-        said = numbers(pc.fill_null(pc.not_equal(items, ""), False))
-        lists = lists_from_rows(np.flatnonzero(said), items.filter(pa.array(said)), len(table))
+        is_filled = numbers(pc.fill_null(pc.not_equal(items, ""), False))
+        lists = lists_from_rows(
+            np.flatnonzero(is_filled), items.filter(pa.array(is_filled)), len(table)
+        )
         others = [name for name in table.column_names if name not in (one, many)]
         table = table.select(others).append_column(many, lists)
     return table
@@ -156,8 +158,8 @@ def _says_something(table: pa.Table, name: str) -> bool:
 
 
 def _padded(table: pa.Table, count: int) -> pa.Table:
-    place = np.arange(count)
-    return table.take(pa.array(place, mask=place >= len(table)))
+    row = np.arange(count)
+    return table.take(pa.array(row, mask=row >= len(table)))
 
 
 def _filled(

@@ -120,11 +120,11 @@ class LiteralTables:
         """Return the same rows with the properties and datatypes that they use, by first use."""
         literals, tables = self.literals, []
         for name, table in (("property", self.properties), ("datatype", self.datatypes)):
-            used, first, place = np.unique(
+            used, first, position = np.unique(
                 numbers(literals[name]), return_index=True, return_inverse=True
             )
             order = np.argsort(first)
-            number = np.argsort(order)[place]
+            number = np.argsort(order)[position]
             column = literals.column_names.index(name)
             literals = literals.set_column(column, name, arrow_numbers(number.astype(np.int32)))
             tables.append(table.take(arrow_numbers(used[order])))
@@ -253,8 +253,8 @@ class LiteralStore:
                     for text in encoded.dictionary.to_pylist()
                 ]
                 hits[rows[within]] = np.array(means, bool)[numbers(encoded.indices)]
-        found = np.unique(self._entity[hits])
-        return found[found >= 0]
+        entities = np.unique(self._entity[hits])
+        return entities[entities >= 0]
 
 
 def same_value(one: Value, other: Value) -> bool:

@@ -110,13 +110,13 @@ class _Union:
         """Give the rows without a number that of the one entity with the same label."""
         new = np.flatnonzero(number < 0)
         codes = _codes(labels, own)
-        before, here = codes[: len(labels)], codes[len(labels) :]
-        known = _distinct_pairs(before, self._id_numbers)
+        before, current = codes[: len(labels)], codes[len(labels) :]
+        shared = _distinct_pairs(before, self._id_numbers)
         owner = np.full(codes.max(initial=-1) + 1, -1, np.int64)
-        owner[known[:, 0]] = known[:, 1]
-        owners = np.bincount(known[:, 0], minlength=len(owner))
-        sharers = np.bincount(here, minlength=len(owner))
-        code = here[new]
+        owner[shared[:, 0]] = shared[:, 1]
+        owners = np.bincount(shared[:, 0], minlength=len(owner))
+        sharers = np.bincount(current, minlength=len(owner))
+        code = current[new]
         met = owners[code] > 0
         single = met & (owners[code] == 1) & (sharers[code] == 1)
         single &= ~np.isin(owner[code], number)  # an entity that this graph has by its id
@@ -126,9 +126,9 @@ class _Union:
         self.ambiguous_labels += len(np.unique(code[unclear]))
 
 
-def _rows_in(items: pa.Array, known: pa.Array) -> np.ndarray:
+def _rows_in(items: pa.Array, values: pa.Array) -> np.ndarray:
     """Return the row of each item among the known ones, -1 where it is not there."""
-    return numbers(pc.fill_null(pc.index_in(items, known), -1)).astype(np.int64)
+    return numbers(pc.fill_null(pc.index_in(items, values), -1)).astype(np.int64)
 
 
 def _codes(*columns: pa.Array) -> np.ndarray:
@@ -205,8 +205,8 @@ def _first_given(column: pa.Array, number: np.ndarray, first: np.ndarray) -> pa.
     empty = pc.equal(column, "") if text else pc.is_null(column)
     given = np.flatnonzero(~numbers(empty))
     chosen = first.copy()
-    owner, place = np.unique(number[given], return_index=True)
-    chosen[owner] = given[place]
+    owner, first_row = np.unique(number[given], return_index=True)
+    chosen[owner] = given[first_row]
     return column.take(pa.array(chosen))
 
 

@@ -124,19 +124,21 @@ def paths_between(
         lambda: _join(inner, outer),
         lambda: _join3(inner, _middle(adjacency, inner, outer), outer),
     ]
-    found: list[IndexPath] = []
+    paths: list[IndexPath] = []
     for chain in chains[:longest]:
-        if len(found) < limit:
-            found += _paths(adjacency, chain(), limit - len(found))
-    return found
+        if len(paths) < limit:
+            paths += _paths(adjacency, chain(), limit - len(paths))
+    return paths
 
 
 def _middle(adjacency: Adjacency, inner: _Edges, outer: _Edges) -> _Edges:
     """Return the edges from an entity beside the start to one beside the end."""
-    left, right = np.unique(inner.target), np.unique(outer.source)
-    degree, other = (adjacency.degree(entities=part) for part in (left, right))
+    left_ends, right_ends = np.unique(inner.target), np.unique(outer.source)
+    degree, other = (adjacency.degree(entities=part) for part in (left_ends, right_ends))
     turned = other.sum() < degree.sum()
-    sources, targets, costs = (right, left, other) if turned else (left, right, degree)
+    sources, targets, costs = (
+        (right_ends, left_ends, other) if turned else (left_ends, right_ends, degree)
+    )
     order = np.argsort(costs, kind="stable")  # the rarest entities first, hubs while there is room
     room = np.cumsum(costs[order]) <= _MOST_EDGES
     edges = _Edges.of(adjacency, np.sort(sources[order[room]]))
@@ -144,10 +146,12 @@ def _middle(adjacency: Adjacency, inner: _Edges, outer: _Edges) -> _Edges:
     return edges.reverse() if turned else edges
 
 
-def _pairs(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _pairs(left_keys: np.ndarray, right_keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return all (i, j) with left[i] == right[j]."""
-    order = np.argsort(right, kind="stable")
-    i, j = expand(*(np.searchsorted(right[order], left, side=side) for side in ("left", "right")))
+    order = np.argsort(right_keys, kind="stable")
+    i, j = expand(
+        *(np.searchsorted(right_keys[order], left_keys, side=side) for side in ("left", "right"))
+    )
     return i, order[j]
 
 
@@ -158,9 +162,9 @@ def _join(inner: _Edges, outer: _Edges) -> list[_Edges]:
 
 def _join3(inner: _Edges, middle: _Edges, outer: _Edges) -> list[_Edges]:
     i, j = _pairs(inner.target, middle.source)
-    left, between = inner.take(i), middle.take(j)
+    first, between = inner.take(i), middle.take(j)
     i, j = _pairs(between.target, outer.source)
-    return [left.take(i), between.take(i), outer.take(j)]
+    return [first.take(i), between.take(i), outer.take(j)]
 
 
 def _paths(adjacency: Adjacency, chain: list[_Edges], limit: int) -> list[IndexPath]:

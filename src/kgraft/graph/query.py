@@ -162,15 +162,15 @@ class _Terms:
         if len(row) != 3:
             raise BadInput(f"a pattern has a head, a relation and a tail; got {row!r}")
         head, relation, tail = (
-            self._part(word, place) for word, place in zip(row, _PLACES, strict=True)
+            self._part(word, part) for word, part in zip(row, _PLACES, strict=True)
         )
         return head, relation, tail
 
-    def _part(self, word: str | Entity | Relation, place: str) -> int | str:
-        kind: Kind = "relation" if place == "relation" else "entity"
+    def _part(self, word: str | Entity | Relation, part: str) -> int | str:
+        kind: Kind = "relation" if part == "relation" else "entity"
         if isinstance(word, Entity | Relation):
             if isinstance(word, Relation) != (kind == "relation"):
-                raise BadInput(f"{word.label!r} cannot be the {place} of a pattern")
+                raise BadInput(f"{word.label!r} cannot be the {part} of a pattern")
             return word.index
         if _VARIABLE.fullmatch(word):
             if self.kinds.setdefault(word[1:], kind) != kind:

@@ -73,10 +73,10 @@ def _sample_hop(
 ) -> Hop:
     first, last = adjacency.spans(frontier, direction)
     degree = last - first
-    few, many = np.flatnonzero(degree <= size), np.flatnonzero(degree > size)
-    owner, every = expand(first[few], last[few])
-    chosen = first[many, None] + _spread(degree[many], size, random).view(np.int64)
-    source = np.concatenate([few[owner], np.repeat(many, size)])
+    all_taken, drawn = np.flatnonzero(degree <= size), np.flatnonzero(degree > size)
+    owner, every = expand(first[all_taken], last[all_taken])
+    chosen = first[drawn, None] + _spread(degree[drawn], size, random).view(np.int64)
+    source = np.concatenate([all_taken[owner], np.repeat(drawn, size)])
     row = np.concatenate([every, chosen.ravel()])
     edge = _gather(adjacency.edges, row)
     forward = row < adjacency.spans(frontier, "out")[1][source]
