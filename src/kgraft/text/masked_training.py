@@ -130,7 +130,7 @@ def train_masked(
     settings = settings or MaskedSettings()
     trainee = MaskedTrainee(encoder, head, texts, valid, settings)
     schedule = Schedule(epochs=settings.epochs, watch="score")
-    whole = {**asdict(settings), **(identity or {}), "encoder": encoder.name}
+    run_identity = {**asdict(settings), **(identity or {}), "encoder": encoder.name}
     if overwrite:
-        RunFolder(Path(folder), whole).make_way()
-    yield from train(trainee, Path(folder), schedule, identity=whole, progress=progress)
+        RunFolder(Path(folder), run_identity).make_way()
+    yield from train(trainee, Path(folder), schedule, identity=run_identity, progress=progress)
