@@ -33,7 +33,7 @@ WRONG = {
     "embed train world --preset nothing": "no model or preset is named 'nothing'",
     "embed train world --out there": "there exists already",
     "embed similar world nowhere Peru": "no vectors at nowhere",
-    "embed similar world there Peru": "there is no vectors folder",
+    "embed similar world there Peru": "there is not a vectors folder",
     "embed similar world vectors xyzxyz": "nothing in the graph is named 'xyzxyz'",
     "embed predict world vectors --head Peru -r xyz": "xyz",
     "embed eval world vectors --split nothing": "no split is named 'nothing'",

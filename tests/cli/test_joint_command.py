@@ -58,7 +58,7 @@ def test_texts_without_marks_are_linked(folder, graph, host_folder):  # noqa: F8
     assert any(json.loads(line)["links"] for line in kept[0].read_text().splitlines())
 
 
-def test_strategies(folder, graph, host_folder, monkeypatch):  # noqa: F811
+def test_relations(folder, graph, host_folder, monkeypatch):  # noqa: F811
     quick = EpisodeSettings(steps=2, validate_every=2, ways=2, texts=2, ways_asked=2, asked=20)
     monkeypatch.setattr(joint_tasks, "EpisodeSettings", lambda: quick)
     monkeypatch.setattr(joint_tasks, "ASKED", 20)
@@ -70,10 +70,8 @@ def test_strategies(folder, graph, host_folder, monkeypatch):  # noqa: F811
         ]  # fmt: skip
         (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
     done = run("eval", "relations", "-m", folder / "model", "-g", graph.folder, "--data", folder,
-               "--strategies", "--json")  # fmt: skip
-    told = json.loads(done.stdout)
-    assert set(told) == {"task", "pre-training", "fine-tuning", "both", "multi-task"}
-    assert set(told["both"]) == {"on", "off", "low", "high", "difference"}
+               "--json")  # fmt: skip
+    assert set(json.loads(done.stdout)) == {"task", "on", "off", "low", "high", "difference"}
 
 
 def test_a_task_that_is_none(folder, graph):  # noqa: F811

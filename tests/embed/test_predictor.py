@@ -113,7 +113,7 @@ def test_vectors_of_another_graph_are_refused(tmp_path, trained):
     with pytest.raises(BadInput) as refused:
         LinkPredictor.from_pretrained(trained, other)
     assert str(refused.value).startswith("these vectors were trained on graph (version ")
-    assert "not on towns: only 0 of 44 entities are known; train anew: " in str(refused.value)
+    assert "not on towns: only 0 of 44 entities are known; train again: " in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
@@ -139,7 +139,7 @@ def test_a_relation_that_was_not_trained_is_refused(later, trained):
             ask()
         assert str(refused.value) == (
             "the vectors know no relation 'likes': it was not in the graph they were trained on; "
-            f"train anew: kgraft embed train {later.folder}"
+            f"train again: kgraft embed train {later.folder}"
         )
     with pytest.raises(NotFound, match="the vectors know no relation 'likes'"):
         embedded.rank("train")

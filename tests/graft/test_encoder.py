@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from tests.graft.conftest import SETTINGS, DrawnVectors
+from tests.threads import results_of_threads
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.graft import GraftedEncoder, GraphKnowledge, attach, knowledge_off
@@ -122,3 +123,22 @@ def test_two_kinds_of_knowledge(encoder, graph, host_folder):
     attach(encoder.model, {1: GraphKnowledge(graph, DrawnVectors(graph))}, settings={1: SETTINGS})
     assert encoder.grafts.layers == [1, 2]
     assert not np.array_equal(encoder.encode(TEXTS[:1]), bare(host_folder).encode(TEXTS[:1]))
+
+
+def test_threads_read_with_their_own_mentions(encoder):
+    texts = [f"{name} is in Texas. " * (n + 1) for n, name in enumerate(["Paris", "Rome"] * 4)]
+    expected = [encoder.encode([text]) for text in texts]
+    encoder.model.train()  # the first to encode ends that
+
+    def work(index):
+        on = [encoder.encode([texts[index]]) for _ in range(5)]
+        with knowledge_off(encoder.model):
+            return on, encoder.encode([texts[index]])
+
+    for (on, off), vector in zip(results_of_threads(work), expected, strict=True):
+        assert all(np.array_equal(other, vector) for other in on)
+        assert not np.array_equal(off, vector)
+
+
+def test_a_grafted_encoder_overrides_nothing_of_how_an_encoder_reads():
+    assert not vars(GraftedEncoder).keys() & {"windows", "encode", "encode_tokens", "read"}

@@ -40,13 +40,12 @@ def test_every_text_is_there_once_and_labels_are_true(documents, seed):
 @given(DOCUMENTS, st.integers(0, 5))
 def test_mentions_move_with_their_texts(documents, seed):
     data = texts_of(documents)
-    found = pair_texts(data, documents, seed=seed).data
-    assert sorted(found.gold.tolist()) == list(range(len(data)))
-    mentions = found.mentions
-    columns = (mentions.text, mentions.start, mentions.end, found.gold)
-    for text, start, end, entity in zip(*columns, strict=True):
-        assert found.texts[text][start:end] == data.texts[entity]
-    assert (np.diff(mentions.text) >= 0).all()
+    pairs = pair_texts(data, documents, seed=seed).data
+    assert sorted(pairs.gold.tolist()) == list(range(len(data)))
+    spans = pairs.mentions.text, pairs.mentions.start, pairs.mentions.end
+    for text, start, end, entity in zip(*spans, pairs.gold, strict=True):
+        assert pairs.texts[text][start:end] == data.texts[entity]
+    assert (np.diff(pairs.mentions.text) >= 0).all()
 
 
 def test_about_half_are_swapped():

@@ -70,6 +70,18 @@ def test_a_limit_keeps_the_first_paths(triples, start, end, limit):
     assert paths_between(adjacency, start, end, limit=limit) == expected
 
 
+@given(DENSE, CORNER, CORNER)
+def test_the_facts_of_a_path_are_triples_that_lead_from_its_start_to_its_end(triples, start, end):
+    _, adjacency = build(triples)
+    for path in paths_between(adjacency, start, end):
+        entity = start
+        for head, relation, tail in path.facts():
+            assert (head, relation, tail) in triples
+            assert entity in (head, tail)
+            entity = head if entity == tail else tail
+        assert entity == end
+
+
 def test_paths_through_rare_entities_come_first():
     """0 and 1 meet in 2, which everybody knows, and in 3, which nobody else does."""
     crowd = [(2, 0, other) for other in range(4, 9)]

@@ -28,11 +28,11 @@ def test_all_is_read_once(model, graph, reads):
     memory = open_memory(model, graph)
     assert sum(reads) == len(graph.entities) + len(graph.relations)
     expected = Descriptions(graph, model.language).read("entities", np.arange(30))
-    assert np.allclose(memory.held("entities"), expected, atol=1e-5)
+    assert np.allclose(memory.rows_of("entities"), expected, atol=1e-5)
     reads.clear()
     again = open_memory(model, graph)
     assert reads == []
-    assert np.array_equal(again.held("entities"), memory.held("entities"))
+    assert np.array_equal(again.rows_of("entities"), memory.rows_of("entities"))
 
 
 def test_of_a_graph_that_grew_only_the_new_is_read(model, graph, reads, tmp_path):
@@ -43,7 +43,7 @@ def test_of_a_graph_that_grew_only_the_new_is_read(model, graph, reads, tmp_path
     memory = open_memory(model, grown)
     assert sum(reads) == 1
     expected = Descriptions(grown, model.language).read("entities", np.arange(31))
-    assert np.allclose(memory.held("entities"), expected, atol=1e-5)
+    assert np.allclose(memory.rows_of("entities"), expected, atol=1e-5)
 
 
 def test_another_model_reads_for_itself(model, graph, reads):
@@ -60,6 +60,6 @@ def test_a_training_begins_with_what_was_read_before(model, graph, data, encoder
     trainee = made(model, graph, data, encoder, tmp_path / "memory", QUICK)
     trainee.step(trainee.batches(0)[0], 0)
     assert reads == []
-    assert np.array_equal(trainee.memory.held("entities"), memory.held("entities"))
+    assert np.array_equal(trainee.memory.rows_of("entities"), memory.rows_of("entities"))
     trainee.step(trainee.batches(0)[0], QUICK.refreshing.first)  # the encoder is another by now
     assert sum(reads) == len(graph.entities) + len(graph.relations)

@@ -14,12 +14,12 @@ from kgraft.joint.pretrain import new_heads
 from kgraft.joint.texts import LinkedWindows
 from kgraft.joint.trainee import JointTrainee
 from kgraft.text import Encoder
-from kgraft.vectors.memory import Memory, Refreshing
+from kgraft.vectors.memory import Memory, RefreshSettings
 
 QUICK = PretrainSettings(
     epochs=3, batch_tokens=64, roots=4, strangers=6, neighbours=3, masked_mentions=0.5,
     language_rate=1e-3, knowledge_rate=5e-3, head_rate=1e-2,
-    refreshing=Refreshing(first=2, every=2, most=4),
+    refreshing=RefreshSettings(first=2, every=2, most=4),
 )  # fmt: skip
 
 

@@ -8,8 +8,7 @@ from tests.graft.tiny import build
 
 from kgraft.graph.sampling import sample_neighbourhood
 from kgraft.joint.samplers import Categories, rivals, walk
-from kgraft.vectors.graph_attention import Around
-from kgraft.vectors.surroundings import surroundings
+from kgraft.vectors.neighbourhood import Neighbourhood, neighbourhoods
 
 some = settings(max_examples=30, deadline=None)
 
@@ -36,7 +35,7 @@ def test_walks_go_along_facts(graph, seed, length):
 @some
 def test_what_is_asked_for_is_not_seen(graph, seed):
     batch = walk(graph, 6, 1, np.random.default_rng(seed))
-    around = surroundings(graph, batch.entity, (3, 2), seed=seed, hidden=batch.hidden)
+    around = neighbourhoods(graph, batch.entity, (3, 2), seed=seed, hidden=batch.hidden)
     first = around.entity[around.bounds[1] : around.bounds[2]]
     for source, target in zip(around.source[0].tolist(), first.tolist(), strict=True):
         assert target not in batch.hidden[source]
@@ -47,8 +46,8 @@ def test_what_is_asked_for_is_not_seen(graph, seed):
 @some
 def test_surroundings_are_facts(graph, seed):
     roots = np.random.default_rng(seed).integers(len(graph.entities), size=4)
-    around = surroundings(graph, roots, (3, 2), seed=seed)
-    plain = Around.of(roots, sample_neighbourhood(graph.adjacency, roots, (3, 2), seed=seed))
+    around = neighbourhoods(graph, roots, (3, 2), seed=seed)
+    plain = Neighbourhood.of(roots, sample_neighbourhood(graph.adjacency, roots, (3, 2), seed=seed))
     assert torch.equal(around.entity, plain.entity)
     _check(graph, around)
 

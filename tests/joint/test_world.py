@@ -14,11 +14,11 @@ from kgraft.joint import (
     pretrain,
 )
 from kgraft.joint.trainee import JointTrainee
-from kgraft.vectors import Refreshing
+from kgraft.vectors import RefreshSettings
 
 SETTINGS = PretrainSettings(
-    epochs=2, batch_tokens=512, roots=16, masked_mentions=0.4, refreshing=Refreshing(first=500),
-    language_rate=1e-4, head_rate=2e-3,
+    epochs=2, batch_tokens=512, roots=16, masked_mentions=0.4,
+    refreshing=RefreshSettings(first=500), language_rate=1e-4, head_rate=2e-3,
 )  # fmt: skip
 
 

@@ -1,7 +1,5 @@
 """Adapting a linker to a graph: from annotated texts, or from the graph alone."""
 
-import json
-
 import numpy as np
 import pytest
 from tests.corpus.texts import annotated_texts
@@ -79,9 +77,9 @@ def test_empty_validation_texts_are_as_good_as_none(graph, model, tmp_path, sour
     assert [len(source.texts) for source in sources] == [36, 4]
 
 
-def test_the_outcome_is_read_back(tmp_path):
+def test_the_outcome_is_read_back(model, tmp_path):
     outcome = Adaptation({"weak_f1": 0.4}, {"weak_f1": 0.6}, improved=True)
-    (tmp_path / "figures.json").write_text(json.dumps(outcome.to_dict()))
+    model.save_pretrained(tmp_path, facts={"adaptation": outcome.to_dict()})
     assert read_adaptation(tmp_path) == outcome
 
 

@@ -29,7 +29,7 @@ def test_a_linker_is_written_with_what_it_costs(export, tmp_path):
     assert (stored["weak_f1"], stored["int8_weak_f1"]) == (cost["weak_f1"], cost["int8_weak_f1"])
     assert stored["cost"] == pytest.approx(cost["weak_f1"] - cost["int8_weak_f1"])
     assert cost["used"] == (fast_reader(fast, 10) is not None)
-    files = {"config.json", "model.safetensors", FILE, COST}
+    files = {"kgraft.json", "model.safetensors", FILE, COST}
     assert {path.name for path in fast.iterdir()} == files
 
 

@@ -6,6 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.corpus.texts import annotated_texts
 
+from kgraft.errors import BadInput
 from kgraft.graph.mentions import IGNORED
 from kgraft.link import Linker
 from kgraft.link.learned_names import LearnedName, names_in, read_names, write_names
@@ -44,8 +45,7 @@ def test_a_model_keeps_its_names_and_links_by_them(graph, linker, tmp_path):
 
 
 def test_a_broken_file_of_names_is_refused(linker, tmp_path):
-    from kgraft.errors import BadInput
-
+    linker.model.names = (LearnedName("Zarnibulon", "a", 1),)
     linker.model.save_pretrained(tmp_path / "model")
     (tmp_path / "model" / NAMES).write_text('{"name": 1')
     with pytest.raises(BadInput):

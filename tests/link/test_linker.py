@@ -345,7 +345,7 @@ def test_a_linker_opens_a_folder_as_it_takes_a_model(graph, encoder_folder, tmp_
 
 
 def test_a_folder_that_is_no_linker_is_named(graph, tmp_path):
-    with pytest.raises(NotFound, match=r"^no link model at .*nowhere; give the folder"):
+    with pytest.raises(NotFound, match="nowhere"):
         Linker(graph, tmp_path / "nowhere")
 
 

@@ -9,7 +9,7 @@ from tests.link.tiny import reading
 
 from kgraft.graph.fold import WordTokens
 from kgraft.link.linking import word_edges
-from kgraft.link.reading import FEWEST, FLOOR, SHARE, SpanVectors, among, read_spans, word_spans
+from kgraft.link.reading import FEWEST, FLOOR, SHARE, SpanVectors, read_spans, word_spans
 from kgraft.text import TokenSpans
 
 LONG = "We went from Paris to New York City and on to Zürich, said the man of Texas. " * 4
@@ -133,7 +133,7 @@ def test_word_spans_are_the_columns_between_edges(model):
 @reading
 def test_spans_of_a_batch_are_those_in_its_windows(window, order):
     window, batch = np.sort(np.array(window, np.int64)), np.array(order[:4])
-    row, span = among(window, batch)
+    row, span = TokenSpans(window, window, window).rows_in(batch)
     pairs = [(r, s) for r, w in enumerate(batch) for s, own in enumerate(window) if own == w]
     assert list(zip(row.tolist(), span.tolist(), strict=True)) == pairs
 

@@ -16,7 +16,6 @@ from kgraft.link.knowledge import Knowledge
 from kgraft.link.settings import LinkSettings
 from kgraft.link.task import LinkTask, _local_rows, _within
 from kgraft.link.training_texts import TrainingTexts
-from kgraft.training import Trainee
 
 QUICK = LinkSettings(rank=2, epochs=3, batch_tokens=200, learning_rate=2e-3, head_rate=5e-3)
 
@@ -26,7 +25,7 @@ def make(encoder_folder, knowledge, marked_texts):
     """Make a task: `make(data=, valid=, settings=)`."""
 
     def make(data=marked_texts, valid=(), settings=QUICK, knowledge=knowledge, **options):
-        model = link_model(encoder_folder).prepare_training()
+        model = link_model(encoder_folder)
         sources = [TrainingTexts(knowledge, data, **options)]
         held_out = [TrainingTexts(knowledge, part) for part in valid]
         return LinkTask(model, sources, held_out, settings)
@@ -87,7 +86,7 @@ def test_a_large_set_is_gone_through_in_parts(make):
 def test_a_source_without_texts_is_passed_over(encoder_folder, knowledge, marked_texts):
     empty = annotated_texts([], *np.zeros((4, 0), np.int64))
     sources = [TrainingTexts(knowledge, data) for data in (empty, marked_texts)]
-    task = LinkTask(link_model(encoder_folder).prepare_training(), sources, [], QUICK)
+    task = LinkTask(link_model(encoder_folder), sources, [], QUICK)
     assert [len(part.rows) for part in task.parts] == [40]
 
 
@@ -100,7 +99,7 @@ def continued(make, **options):
         straight.step(batch, place)
     first.batches(0)
     first.step(batches[0], 0)
-    second.load({name: tensor.clone() for name, tensor in first.state().items()})
+    second.load_state({name: tensor.clone() for name, tensor in first.state().items()})
     assert [b.tolist() for b in second.batches(0)] == [b.tolist() for b in batches]
     for place, batch in enumerate(batches[1:], 1):
         second.step(batch, place)
@@ -122,14 +121,6 @@ def test_with_an_index_too_a_state_continues_with_the_same_bits(
         knowledge.build_index()
     straight, resumed = continued(make, knowledge=knowledge)
     assert resumed == straight
-
-
-def test_a_state_has_its_full_shape_from_the_start(make):
-    task = make()
-    before = {name: tensor.shape for name, tensor in task.state().items()}
-    learn(task, 1)
-    assert {name: tensor.shape for name, tensor in task.state().items()} == before
-    assert all(tensor.is_contiguous() for tensor in task.state().values())
 
 
 def test_randomness_comes_from_the_seed_and_the_place_alone(make):
@@ -230,9 +221,3 @@ def test_ignored_spans_teach_neither_links_nor_entities(make, graph):
     task.batches(0)
     assert task.spans.weight[0] == 0
     assert task.spans.gold[0] == -1
-
-
-def test_it_is_a_trainee(make):
-    names = [name for name in vars(Trainee) if not name.startswith("_")]
-    task = make()
-    assert all(callable(getattr(task, name)) for name in names)

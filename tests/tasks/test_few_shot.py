@@ -82,14 +82,14 @@ def test_ends_without_an_id_are_looked_up_by_their_name(tmp_path, graph):
 
 def test_what_the_graph_says_of_both_is_hidden(reader, graph, monkeypatch):
     asked = []
-    sampled = joint_model.surroundings
+    sampled = joint_model.neighbourhoods
 
     def spy(*given, **named):
         around = sampled(*given, **named)
         asked.append((given[1], around, named["hidden"]))
         return around
 
-    monkeypatch.setattr(joint_model, "surroundings", spy)
+    monkeypatch.setattr(joint_model, "neighbourhoods", spy)
     reader()(np.arange(12), seed=1)
     ((roots, around, hidden),) = asked
     paris, france = graph.numbers_of(["fr-paris", "france"])

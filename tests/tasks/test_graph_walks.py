@@ -6,8 +6,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kgraft.graph import Fact
 from kgraft.tasks import graph_walks
-from kgraft.tasks.graph_walks import Fact, Reached, Walk, begin, everywhere, gathered, walk_on
+from kgraft.tasks.graph_walks import Reached, Walk, begin, everywhere, gathered, walk_on
 
 
 def dense(reached, questions, entities):

@@ -13,7 +13,7 @@ from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.joint import JointModel, new_heads, open_memory
 from kgraft.joint.graph_losses import GraphLosses
-from kgraft.tasks import compare_strategies, evaluate_joint, joint_tasks
+from kgraft.tasks import evaluate_joint, joint_tasks
 from kgraft.tasks.entity_classes import EntitySettings
 from kgraft.tasks.few_shot import EpisodeSettings
 from kgraft.tasks.graph_answers import QuestionSettings
@@ -79,23 +79,11 @@ def test_relations(load, graph, relation_texts):
     assert 0 <= found.on <= 1
 
 
-def test_strategies(load, graph, relation_texts):
-    pretrained, fresh = [], []
-    found = compare_strategies(
-        "relations",
-        lambda: pretrained.append(1) or load(),
-        lambda: fresh.append(1) or load(),
-        graph,
-        relation_texts,
-    )
-    assert list(found) == ["pre-training", "fine-tuning", "both", "multi-task"]
-    assert (len(pretrained), len(fresh)) == (2, 3)
-    assert len({difference.off for difference in found.values()}) == 1
-
-
-def test_strategies_need_a_text(load, graph):
-    with pytest.raises(BadInput, match="of the graph alone"):
-        compare_strategies("classes", load, load, graph)
+def test_what_the_graph_asks_may_be_learnt_with_relations(load, graph, relation_texts):
+    tuning = joint_tasks.FineTuning(load(), graph, beside=True)
+    right = joint_tasks.few_shot(tuning, relation_texts)
+    assert set(right.tolist()) <= {0.0, 1.0}
+    assert len(right) == 50
 
 
 def test_what_is_asked_beside_the_task_is_learnt_with_it(load, graph, tmp_path):

@@ -17,7 +17,7 @@ from kgraft.tasks.entity_classes import GraphReader
 from kgraft.tasks.joint_tasks import FineTuning, predict_links
 from kgraft.tasks.link_prediction import FactQueries, PredictionSettings, PredictionTrainee, _askers
 from kgraft.text import Encoder
-from kgraft.vectors.surroundings import surroundings
+from kgraft.vectors.neighbourhood import neighbourhoods
 
 QUICK = PredictionSettings(epochs=30, batch=32, strangers=16, rate=5e-3)
 
@@ -101,9 +101,9 @@ def test_nothing_of_the_test_facts_is_seen(desks, host_folder, tmp_path, monkeyp
 
     def sampled(graph, *rest, **options):
         seen.append(graph.only)
-        return surroundings(graph, *rest, **options)
+        return neighbourhoods(graph, *rest, **options)
 
-    monkeypatch.setattr(joint_model, "surroundings", sampled)
+    monkeypatch.setattr(joint_model, "neighbourhoods", sampled)
     model = JointModel(Encoder.load(host_folder, device="cpu", max_length=64), CONFIG)
     predict_links(FineTuning(model, desks), settings=replace(QUICK, epochs=1))
     assert set(seen) == {"train"}

@@ -3,12 +3,12 @@
 import json
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tests.threads import results_of_threads
 from transformers import BertConfig, BertForMaskedLM, BertModel, BertTokenizer
 
 from kgraft.errors import BadInput
@@ -217,42 +217,29 @@ def test_weights_of_other_sizes_are_refused(folder, sizes):
         Encoder.load(folder)
 
 
-def test_threads_read_as_one_does():
+@pytest.mark.parametrize("through_model", [False, True])
+def test_threads_read_as_one_does(through_model):
     encoder = Encoder.load(device="cpu")
     texts = [f"text number {n} of many " * (n % 7 + 1) for n in range(24)]
-    expected, results, errors = encoder.encode(texts), [None] * 8, []
-
-    def work(number):
-        try:
-            results[number] = [encoder.encode(texts) for _ in range(3)]
-        except Exception as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-    assert encoder._model is None
-    for vectors in (vectors for result in results for vectors in result):
-        np.testing.assert_allclose(vectors, expected, atol=1e-6)
+    if through_model:
+        encoder.model.train()  # the first to encode ends that
+    expected = Encoder.load(device="cpu").encode(texts)
+    for results in results_of_threads(lambda _: [encoder.encode(texts) for _ in range(3)]):
+        for vectors in results:
+            np.testing.assert_allclose(vectors, expected, atol=1e-5)
+    assert (encoder._model is not None) == through_model
 
 
 def test_threads_that_ask_for_the_model_get_the_same_one(folder):
-    encoder, models = Encoder.load(folder, device="cpu"), []
+    encoder = Encoder.load(folder, device="cpu")
 
-    def work():
+    def work(_):
         encoder.encode(TEXTS)
-        models.append(encoder.model)
+        model = encoder.model
         encoder.encode(TEXTS)
+        return model
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [model is encoder.model for model in models] == [True] * 8
+    assert [model is encoder.model for model in results_of_threads(work)] == [True] * 8
 
 
 # Changes of low rank

@@ -1,11 +1,18 @@
 """Tokens are hidden in the shares of the paper, and the head says what they were."""
 
+import numpy as np
 import pytest
 import torch
 from torch.nn.functional import gelu, layer_norm
 
 from kgraft.errors import BadInput
-from kgraft.text import MaskedHead, TokenMask
+from kgraft.text import (
+    MaskedHead,
+    TokenMask,
+    length_batches,
+    masked_losses,
+    masked_perplexity,
+)
 
 
 def drawn(seed=0):
@@ -82,3 +89,33 @@ def test_some_tokens_are_hidden_often(encoder):
     assert abs(masked.chosen[~often].float().mean() - 0.15) < 0.01
     shown = masked.ids[masked.chosen & often]
     assert abs((shown == encoder.tokenizer.mask_token_id).float().mean() - 0.8) < 0.04
+
+
+def test_losses_are_those_of_each_token(encoder):
+    torch.manual_seed(0)
+    head, mask = MaskedHead.of(encoder), TokenMask(encoder, share=0.5)
+    windows = encoder.windows(["the cat sat on the mat", "", "a dog", "rain and snow " * 9])
+
+    @torch.no_grad()
+    def read(indices):
+        ids, there = map(torch.from_numpy, windows.padded(indices))
+        masked = mask(ids, drawn(int(indices[0])))
+        return encoder.read(masked.ids, there), masked
+
+    losses = masked_losses(head, encoder.words, windows, read, token_budget=40)
+    expected = np.zeros((4, 2))
+    for indices in length_batches(windows.lengths, 40):
+        hidden, masked = read(indices)
+        target = iter(masked.target.tolist())
+        for row, column in masked.chosen.nonzero().tolist():
+            with torch.no_grad():
+                log_odds = head(hidden[row, column][None], encoder.words)[0].log_softmax(-1)
+            expected[indices[row]] += (-float(log_odds[next(target)]), 1)
+    np.testing.assert_allclose(losses, expected, rtol=1e-5)
+    total, count = expected.sum(0)
+    assert masked_perplexity(losses) == pytest.approx(np.exp(total / count), rel=1e-5)
+
+
+def test_perplexity_of_nothing_and_of_too_much():
+    assert masked_perplexity(np.zeros((3, 2))) == 1
+    assert masked_perplexity(np.array([[1e6, 1.0]])) == np.exp(50)

@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgraft.errors import BadInput
-from kgraft.text import Windows, length_batches
+from kgraft.graph.mentions import Mentions
+from kgraft.text import Windows, length_batches, token_spans
 
 KINDS = ["wordpiece", "bytes", "sentencepiece"]
 any_text = st.text(st.characters(exclude_categories=()), max_size=40)
@@ -280,3 +281,39 @@ def test_the_first_window_of_each_text(tokenisers, texts):
     firsts = whole.firsts()
     assert firsts.text.tolist() == list(range(len(texts)))
     assert (firsts.first == whole.tokens.bounds[:-1]).all()
+
+
+def slow_token_spans(mentions, windows, longest):
+    """Lay one mention after the other onto its window: the obvious version."""
+    found = []
+    for row in range(len(mentions)):
+        span = (mentions.text[row], mentions.start[row], mentions.end[row])
+        window, first, last = (int(column[0]) for column in windows.locate(*span))
+        if window >= 0 and (longest is None or last - first <= longest):
+            found.append((window, first, last, row))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None)
+@given(texts=texts_of, longest=st.none() | st.integers(1, 3), data=st.data())
+def test_mentions_are_laid_onto_windows_as_one_by_one(tokenisers, kind, texts, longest, data):
+    windows = cut(tokenisers[kind], texts)
+    indices = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=8))
+    ends = [data.draw(st.integers(0, len(texts[n]))) for n in indices]
+    starts = [data.draw(st.integers(0, end)) for end in ends]
+    columns = (np.array(column, np.int64) for column in (indices, starts, ends))
+    mentions = Mentions.without_candidates(*columns)
+    spans, rows = token_spans(mentions, windows, longest=longest)
+    expected = slow_token_spans(mentions, windows, longest)
+    assert list(zip(*(c.tolist() for c in (*spans, rows)), strict=True)) == expected
+    order = data.draw(st.permutations(range(len(windows))))
+    batch = order[: data.draw(st.integers(0, len(order)))]
+    position, span = spans.rows_in(np.array(batch, np.int64))
+    in_batch = [
+        (at, row)
+        for at, window in enumerate(batch)
+        for row, (other, *_) in enumerate(expected)
+        if other == window
+    ]
+    assert list(zip(position.tolist(), span.tolist(), strict=True)) == in_batch

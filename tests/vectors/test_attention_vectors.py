@@ -11,7 +11,7 @@ from kgraft.graft import GraphKnowledge
 from kgraft.vectors.attention_vectors import AttentionVectors, MemoryVectors
 from kgraft.vectors.graph_attention import GraphAttention
 from kgraft.vectors.memory import Memory
-from kgraft.vectors.surroundings import surroundings
+from kgraft.vectors.neighbourhood import neighbourhoods
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def vectors(graph):
 
 def test_they_are_what_the_attention_says(graph, vectors):
     entities = np.array([5, 3, 5, 0])
-    around = surroundings(graph, np.array([0, 3, 5]), (3, 2), seed=0)
+    around = neighbourhoods(graph, np.array([0, 3, 5]), (3, 2), seed=0)
     with torch.no_grad():
         base = vectors.vectors.take(around.entity)
         expected = vectors.attention.eval()(around, base, vectors.relations)

@@ -9,7 +9,7 @@ from kgraft.vectors import CombinedVectors, TableVectors
 
 
 def table(stored, graph, vectors, ids):
-    return TableVectors(stored(vectors, ids), graph, unseen=None)
+    return TableVectors(stored(vectors, ids), graph, cold_start=None)
 
 
 @pytest.fixture

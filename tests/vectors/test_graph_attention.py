@@ -10,9 +10,9 @@ from tests.graph.tiny import build
 from kgraft.errors import BadInput
 from kgraft.graph.sampling import sample_neighbourhood
 from kgraft.vectors.graph_attention import (
-    Around,
     GraphAttention,
     GraphAttentionSettings,
+    Neighbourhood,
     softmax_by,
 )
 
@@ -78,7 +78,7 @@ def test_it_follows_the_formula(graph, seed, heads, layers, composition):
     module.back.normal_()
     roots = np.random.default_rng(seed).integers(len(graph.entities), size=3)
     hops = sample_neighbourhood(graph.adjacency, roots, [3] * layers, seed=seed)
-    around = Around.of(roots, hops)
+    around = Neighbourhood.of(roots, hops)
     entities, relations = torch.randn(len(graph.entities), SIZE), torch.randn(5, SIZE)
     found = module(around, entities[around.entity], relations)
     for place in range(len(roots)):
@@ -99,7 +99,7 @@ def test_softmax_by_group(rows):
 def test_an_entity_alone_keeps_its_own(graph):
     module = GraphAttention(SIZE, GraphAttentionSettings(layers=1, heads=2)).eval()
     lonely = graph.numbers_of(["nameless"])
-    around = Around.of(lonely, sample_neighbourhood(graph.adjacency, lonely, [3], seed=0))
+    around = Neighbourhood.of(lonely, sample_neighbourhood(graph.adjacency, lonely, [3], seed=0))
     own = torch.randn(1, SIZE)
     expected = module.layers[0].norm(own)
     assert torch.allclose(module(around, own, torch.randn(5, SIZE)), expected)
@@ -108,7 +108,7 @@ def test_an_entity_alone_keeps_its_own(graph):
 def test_it_learns(graph):
     module = GraphAttention(SIZE, GraphAttentionSettings(heads=2))
     roots = np.arange(len(graph.entities))
-    around = Around.of(roots, sample_neighbourhood(graph.adjacency, roots, [4, 4], seed=1))
+    around = Neighbourhood.of(roots, sample_neighbourhood(graph.adjacency, roots, [4, 4], seed=1))
     entities = torch.randn(len(around.entity), SIZE)
     module(around, entities, torch.randn(5, SIZE)).square().sum().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in module.parameters())
@@ -118,7 +118,7 @@ def test_it_learns(graph):
 def test_other_hops_than_layers(graph):
     module = GraphAttention(SIZE, GraphAttentionSettings(heads=2))
     roots = np.arange(2)
-    around = Around.of(roots, sample_neighbourhood(graph.adjacency, roots, [4], seed=1))
+    around = Neighbourhood.of(roots, sample_neighbourhood(graph.adjacency, roots, [4], seed=1))
     with pytest.raises(BadInput, match="1 hops for 2 layers"):
         module(around, torch.randn(len(around.entity), SIZE), torch.randn(5, SIZE))
 
@@ -127,5 +127,5 @@ def test_other_hops_than_layers(graph):
 def test_settings_that_cannot_be(wrong):
     with pytest.raises(BadInput):
         GraphAttentionSettings(**wrong)
-    with pytest.raises(BadInput, match="cannot be shared by 4 heads"):
+    with pytest.raises(BadInput, match=r"6 numbers .* 4 heads"):
         GraphAttention(SIZE)

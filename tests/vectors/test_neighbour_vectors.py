@@ -10,7 +10,7 @@ from kgraft.vectors import NeighbourVectors, TableVectors
 
 def around(graph, stored, vectors):
     ids = graph.entities["id"].to_pylist()
-    return NeighbourVectors(TableVectors(stored(vectors, ids), graph, unseen=None))
+    return NeighbourVectors(TableVectors(stored(vectors, ids), graph, cold_start=None))
 
 
 def naive(graph, vectors, entity):

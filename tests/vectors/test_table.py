@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from kgraft.vectors import FromNeighbours, FromText, InOrder, TableVectors, TextVectors
+from kgraft.vectors import FallbackChain, NeighbourFallback, TableVectors, TextFallback, TextVectors
 
 OLD = np.arange(6)
 
@@ -50,7 +50,7 @@ def test_facts_are_those_of_the_writer(tmp_path, towns, write, random_vectors):
 
 
 def test_an_entity_added_later_gets_the_mean_of_its_neighbours(folder, grown, random_vectors):
-    vectors = TableVectors.open(folder, grown, unseen=FromNeighbours(rescale=False))
+    vectors = TableVectors.open(folder, grown, cold_start=NeighbourFallback(rescale=False))
     assert torch.equal(vectors.take(OLD), random_vectors(6, 4))
     bonn = grown.numbers_of(["bonn"])
     expected = random_vectors(6, 4)[torch.from_numpy(grown.numbers_of(["germany", "rhine"]))]
@@ -63,15 +63,15 @@ def test_an_entity_added_later_gets_the_mean_of_its_neighbours(folder, grown, ra
 def test_neighbours_are_the_default_and_none_leaves_zeros(folder, grown):
     bonn = grown.numbers_of(["bonn"])
     assert TableVectors.open(folder, grown).origin(bonn).tolist() == ["neighbours"]
-    without = TableVectors.open(folder, grown, unseen=None)
+    without = TableVectors.open(folder, grown, cold_start=None)
     assert without.origin(bonn).tolist() == ["none"]
     assert not without.take(bonn).any()
 
 
 def test_neighbours_else_text_else_nothing(folder, grown, encoder, tmp_path, random_vectors):
     text = TextVectors(grown, encoder, fields=["label", "description"], cache=tmp_path / "cache")
-    ways = InOrder(FromNeighbours(), FromText(text))
-    vectors = TableVectors.open(folder, grown, unseen=ways)
+    ways = FallbackChain(NeighbourFallback(), TextFallback(text))
+    vectors = TableVectors.open(folder, grown, cold_start=ways)
     assert vectors.origin([5, 6, 7, 8]).tolist() == ["trained", "neighbours", "text", "none"]
     assert torch.equal(vectors.take(OLD), random_vectors(6, 4))
     assert vectors.take([6, 7]).norm(dim=1).min() > 0
@@ -82,12 +82,12 @@ def test_neighbours_else_text_else_nothing(folder, grown, encoder, tmp_path, ran
 def test_an_unseen_entity_is_looked_for_once(folder, grown):
     asked = []
 
-    class Counting(FromNeighbours):
+    class Counting(NeighbourFallback):
         def fill(self, entities, trained):
             asked.extend(entities.tolist())
             return super().fill(entities, trained)
 
-    vectors = TableVectors.open(folder, grown, unseen=Counting())
+    vectors = TableVectors.open(folder, grown, cold_start=Counting())
     first = vectors.take([6, 0, 6, 8])
     vectors.origin([6, 8])
     assert torch.equal(vectors.take([6, 0, 6, 8]), first)
@@ -96,7 +96,7 @@ def test_an_unseen_entity_is_looked_for_once(folder, grown):
 
 def test_edges_added_later_are_seen(tmp_path, folder, grown, random_vectors):
     more = grown.extend(tmp_path / "more", triples=[("lyon", "borders", "paris")])
-    vectors = TableVectors.open(folder, more, unseen=FromNeighbours(rescale=False))
+    vectors = TableVectors.open(folder, more, cold_start=NeighbourFallback(rescale=False))
     taken = vectors.take(more.numbers_of(["lyon", "paris"]))
     assert torch.allclose(taken[0], taken[1])
 

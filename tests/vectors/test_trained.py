@@ -37,7 +37,7 @@ def test_a_foreign_graph_is_refused(towns, stored, random_vectors):
         TrainedRows(stored(random_vectors(9, 2), ids), towns)
     line = str(caught.value)
     assert line.startswith("these vectors were trained on other (version another), not on ")
-    assert "only 4 of 9 entities are known; train anew: kgraft embed train" in line
+    assert "only 4 of 9 entities are known; train again: kgraft embed train" in line
 
 
 def test_half_of_the_table_is_enough(towns, stored, random_vectors):

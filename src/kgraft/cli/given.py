@@ -62,7 +62,7 @@ def need_data(path: Path | None, *names: str) -> None:
 
 def need_link_model(folder: str | Path | None) -> None:
     """Refuse a link model that is not there."""
-    _need(folder, "config.json", "link model", "kgraft link train")
+    _need(folder, MODEL_MANIFEST, "link model", "kgraft link train")
 
 
 def need_graft(folder: str | Path | None) -> None:
@@ -84,10 +84,10 @@ def need_vectors(folder: Path) -> None:
     """Refuse trained vectors that are not there."""
     if not folder.is_dir():
         command = f"kgraft embed train GRAPH --out {folder}"
-        raise NotFound(f"no vectors at {folder}; train anew: {command}")
+        raise NotFound(f"no vectors at {folder}; train again: {command}")
     if not (folder / "vectors.json").is_file():
         remedy = "name the folder that 'kgraft embed train' wrote"
-        raise BadInput(f"{folder} is no vectors folder (it has no vectors.json)", remedy=remedy)
+        raise BadInput(f"{folder} is not a vectors folder (it has no vectors.json)", remedy=remedy)
 
 
 def need_room(out: Path, *, overwrite: bool = False) -> None:

@@ -204,10 +204,12 @@ def _report(
     if as_json:
         print_json({**asdict(manifest), **extra})
         return
-    counts = (
+    counts = [
         f"{getattr(manifest, part):,} {part} ({getattr(manifest, part) - getattr(before, part):+,})"
         for part in ("entities", "relations", "triples")
-    )
+    ]
+    if manifest.literals or before.literals:
+        counts.append(f"{manifest.literals:,} values ({manifest.literals - before.literals:+,})")
     console().print(f"[green]{escape(str(new.folder))}[/]: {', '.join(counts)}")
     for note in notes:
         console().print(f"  {escape(note)}")
@@ -264,6 +266,11 @@ def _item_words(item: dict[str, Any]) -> str:
         split = item["split"]
         moved = f": {split['old']} → {split['new']}" if isinstance(split, dict) else ""
         return f"{item['head']}  {item['relation']}  {item['tail']}{moved}"
+    if "property" in item:
+        value = item["value"]
+        if isinstance(value, dict):
+            value = f"{_shown(value['old'])} → {_shown(value['new'])}"
+        return f"{item.get('entity', item.get('relation'))}  {item['property_label']}: {value}"
     words = f"{item['id']}  {item['label']}"
     changes = (
         f"{name}: {_shown(values['old'])} → {_shown(values['new'])}"

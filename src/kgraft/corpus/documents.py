@@ -54,10 +54,27 @@ def process_documents(
     progress = progress or Silent()
     if not file.is_file():
         raise NotFound(f"no file {file}; give JSON Lines with a text, or plain lines")
-    if not isinstance(out, Path):
-        for line in _processed_lines(file, 0, process, batch, title, progress):
-            out.write(line)
-        return
+
+    def lines_after(finished: int) -> Iterator[str]:
+        progress.start(title, _count_lines(file))
+        progress.advance(finished)
+        documents = islice(read_documents(file), finished, None)
+        while rows := list(islice(documents, batch)):
+            yield from (to_json(row) + "\n" for row in process(rows))
+            progress.advance(len(rows))
+
+    if isinstance(out, Path):
+        _write_resumable(out, lines_after, lambda: {"input": sha256(file), **identity()})
+    else:
+        out.writelines(lines_after(0))
+
+
+def _write_resumable(
+    out: Path,
+    lines_after: Callable[[int], Iterator[str]],
+    identity: Callable[[], Mapping[str, str]],
+) -> None:
+    """Write lines to a file, after those that an earlier run of the same identity has finished."""
     check_name(out)
     if out.exists():
         raise BadInput(f"{out} exists already", remedy="name another file")
@@ -65,26 +82,12 @@ def process_documents(
     note = partial.with_name(partial.name + ".json")
     with naming(partial, partial), partial.open("a", encoding="utf-8") as written:
         _lock(written, partial)
-        finished = _resume(partial, note, {"input": sha256(file), **identity()})
-        for line in _processed_lines(file, finished, process, batch, title, progress):
+        for line in lines_after(_resume(partial, note, identity())):
             written.write(line)
         written.flush()
         os.fsync(written.fileno())
     partial.replace(out)
     note.unlink(missing_ok=True)
-
-
-def _processed_lines(
-    file: Path, finished: int, process: Process, batch: int, title: str, progress: Progress
-) -> Iterator[str]:
-    """Yield the lines of the documents after those that are finished."""
-    progress.start(title, _count_lines(file))
-    progress.advance(finished)
-    documents = islice(read_documents(file), finished, None)
-    while rows := list(islice(documents, batch)):
-        for row in process(rows):
-            yield to_json(row) + "\n"
-        progress.advance(len(rows))
 
 
 def _lock(file: TextIO, path: Path) -> None:

@@ -20,7 +20,7 @@ from kgraft.graph import Entity, Graph, Relation
 from kgraft.graph.entity import EntityLike
 from kgraft.measure import Queries, QueryBatch, Ranking
 from kgraft.progress import Progress
-from kgraft.vectors import FromNeighbours, StoredVectors, TableVectors, read_vectors
+from kgraft.vectors import NeighbourFallback, StoredVectors, TableVectors, read_vectors
 from kgraft.vectors.entity_vectors import NONE
 
 _TRAINED = "give a folder that 'kgraft embed train' wrote"
@@ -53,7 +53,7 @@ class LinkPredictor:
         self.graph, self.stored = graph, stored
         self.settings = _settings(stored)
         self.trained = EmbeddingTables(self.settings, stored.entities, _relations(stored))
-        self.vectors = TableVectors(stored, graph, unseen=FromNeighbours(self._guess))
+        self.vectors = TableVectors(stored, graph, cold_start=NeighbourFallback(self._guess))
 
     @classmethod
     def from_pretrained(cls, folder: str | Path, graph: Graph) -> LinkPredictor:
@@ -105,7 +105,7 @@ class LinkPredictor:
             name = self.graph.relations["id"][int(absent[0])].as_py()
             raise NotFound(
                 f"the vectors know no relation {name!r}: it was not in the graph they were "
-                f"trained on; train anew: kgraft embed train {self.graph.folder}"
+                f"trained on; train again: kgraft embed train {self.graph.folder}"
             )
 
     def tails(
@@ -140,7 +140,7 @@ class LinkPredictor:
         if entity in self._blank:
             raise NotFound(
                 f"nothing is known of {self.graph.entity(entity).id!r}: it is new since the "
-                "training and has no facts; add some, or train anew"
+                "training and has no facts; add some, or train again"
             )
         query = QueryBatch(np.array([entity]), np.array([relation]))
         scores = torch.from_numpy(self.embedding.score(query)[0])  # (N,)

@@ -22,7 +22,7 @@ from kgraft.graph.graph import Graph
 from kgraft.graph.literals import Literal
 from kgraft.graph.mentions import IGNORED, UNKNOWN, Match, Mentions
 from kgraft.graph.merge import merge_graphs
-from kgraft.graph.paths import Subgraph
+from kgraft.graph.paths import Fact, Subgraph
 from kgraft.graph.profile import GraphProfile, profile_graph
 from kgraft.graph.profile_picture import profile_svg
 from kgraft.graph.query import Solutions
@@ -51,6 +51,7 @@ __all__ = [
     "Candidate",
     "Card",
     "Entity",
+    "Fact",
     "Found",
     "Graph",
     "GraphDiff",

@@ -176,20 +176,17 @@ class Mentions:
         priors are its weights brought to a sum of 1.
         """
         order = np.lexsort((entity, -weight, match, end, start, text))
-        columns = [a[order] for a in (text, start, end, entity, weight, match, forms)]
-        text, start, end, entity, weight, match, forms = columns
-        new_span = run_starts(text, start, end)
-        span = np.cumsum(new_span) - 1
-        kept = match == match[np.flatnonzero(new_span)][span] if len(span) else new_span
-        kept &= _first_of_pairs(span, entity)
-        span, entity, weight, match, forms = (a[kept] for a in (span, entity, weight, match, forms))
-        first = np.flatnonzero(new_span)
-        total = np.bincount(span, weights=weight, minlength=len(first))
-        prior = (weight / total[span]).astype(np.float32) if len(span) else weight
-        bounds = np.append(0, np.cumsum(np.bincount(span, minlength=len(first))))
-        score = np.zeros(len(entity), np.float32)
-        spans = (text[first], start[first], end[first])
-        return cls(*spans, bounds, entity, prior.astype(np.float32), match, forms, score)
+        new_span = run_starts(text[order], start[order], end[order])
+        first = order[new_span]
+        owner = np.cumsum(new_span) - 1
+        chosen = match[order] == match[first][owner]
+        chosen &= _first_of_pairs(owner, entity[order])
+        owner, rows = owner[chosen], order[chosen]
+        total = np.bincount(owner, weights=weight[rows], minlength=len(first))
+        prior = (weight[rows] / total[owner]).astype(np.float32)
+        bounds = np.append(0, np.cumsum(np.bincount(owner, minlength=len(first))))
+        candidates = (entity[rows], prior, match[rows], forms[rows], np.zeros_like(prior))
+        return cls(text[first], start[first], end[first], bounds, *candidates)
 
     @classmethod
     def concat(cls, parts: Sequence[Mentions]) -> Mentions:
@@ -202,13 +199,13 @@ class Mentions:
             return cls.without_candidates(none, none, none)
         shifts = np.cumsum([0, *(len(part.entity) for part in parts)])
         bounds = [part.bounds[:-1] + shift for part, shift in zip(parts, shifts, strict=False)]
-        candidates = zip(*(part._candidates() for part in parts), strict=True)
-        text, start, end = (
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("text", "start", "end")
+        joined = cls(
+            np.concatenate([part.text for part in parts]),
+            np.concatenate([part.start for part in parts]),
+            np.concatenate([part.end for part in parts]),
+            np.concatenate([*bounds, shifts[-1:]]),
+            *map(np.concatenate, zip(*(part._candidates() for part in parts), strict=True)),
         )
-        bounds_of_all = np.concatenate([*bounds, shifts[-1:]])
-        joined = cls(text, start, end, bounds_of_all, *map(np.concatenate, candidates))
         return replace(joined, gold=_concat_gold(parts))
 
     @classmethod

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +22,14 @@ class Subgraph:
     triples: TripleArrays
 
 
+class Fact(NamedTuple):
+    """A triple by index, as the graph has it; a path is a chain of facts."""
+
+    head: int
+    relation: int
+    tail: int
+
+
 @dataclass(frozen=True)
 class IndexPath:
     """A chain of triples by index: entities[i] –relations[i]– entities[i + 1].
@@ -34,6 +44,14 @@ class IndexPath:
 
     def __len__(self) -> int:
         return len(self.relations)
+
+    def facts(self) -> list[Fact]:
+        """Return the triples of the path, from its start on."""
+        steps = zip(pairwise(self.entities), self.relations, self.forward, strict=True)
+        return [
+            Fact(near, relation, far) if forward else Fact(far, relation, near)
+            for (near, far), relation, forward in steps
+        ]
 
 
 def reach(adjacency: Adjacency, roots: np.ndarray, hops: int, *, most: int) -> np.ndarray:

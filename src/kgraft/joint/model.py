@@ -20,7 +20,7 @@ from kgraft.text import Encoder
 from kgraft.training.seeds import seeded
 from kgraft.vectors.graph_attention import GraphAttention
 from kgraft.vectors.memory import Memory
-from kgraft.vectors.surroundings import surroundings
+from kgraft.vectors.neighbourhood import neighbourhoods
 
 
 class JointModel(nn.Module):
@@ -50,8 +50,8 @@ class JointModel(nn.Module):
         seed: int,
         hidden: np.ndarray | None = None,
     ) -> Tensor:
-        """Return E^KM of entities, (n, F), from sampled neighbourhoods; see `surroundings`."""
-        around = surroundings(graph, entities, self.config.fan_out, seed=seed, hidden=hidden)
+        """Return E^KM of entities, (n, F), from sampled neighbourhoods; see `neighbourhoods`."""
+        around = neighbourhoods(graph, entities, self.config.fan_out, seed=seed, hidden=hidden)
         around = around.to(self.encoder.device)
         relations = memory.relations.to(self.encoder.device)
         vectors: Tensor = self.knowledge(around, memory.take(around.entity), relations)

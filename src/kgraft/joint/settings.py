@@ -8,7 +8,7 @@ from typing import Any
 from kgraft.errors import BadInput
 from kgraft.ranges import PASSES, RATE, SEED, SIZE, WEIGHT, check_ranges
 from kgraft.vectors.graph_attention import GraphAttentionSettings
-from kgraft.vectors.memory import Refreshing
+from kgraft.vectors.memory import RefreshSettings
 
 LOSSES = ("words", "mentions", "categories", "relations")
 
@@ -55,7 +55,7 @@ class PretrainSettings:
     neighbours: int = 8  # of a masked entity that it is told from
     strangers: int = 64  # other entities, drawn for all of a batch
     weights: Weights = field(default_factory=Weights)
-    refreshing: Refreshing = field(default_factory=Refreshing)
+    refreshing: RefreshSettings = field(default_factory=RefreshSettings)
     language_rate: float = 5e-5
     knowledge_rate: float = 5e-4
     head_rate: float = 5e-4

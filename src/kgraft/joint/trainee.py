@@ -67,7 +67,7 @@ class JointTrainee(Learner):
     def state(self) -> dict[str, Tensor]:
         """Return parameters, optimiser, and which version of the memory goes with them."""
         version = torch.tensor([self.memory.version])
-        self.memory.forget(self._saved)
+        self.memory.delete_before(self._saved)
         self._saved = self.memory.version
         return super().state() | {VERSION: version}
 
@@ -75,8 +75,8 @@ class JointTrainee(Learner):
         """Put a state back; a memory that is no longer there is made anew when it is needed."""
         super().load(state)
         self._saved = int(state[VERSION])
-        if not self.memory.go_to(self._saved):
-            self.memory.go_to(0)
+        if not self.memory.switch_to(self._saved):
+            self.memory.switch_to(0)
 
     def batches(self, epoch: int) -> Sequence[np.ndarray]:
         """Return windows of like length together."""
@@ -112,7 +112,7 @@ class JointTrainee(Learner):
                 read = remembering(self.descriptions) if first else self.descriptions.read
                 self.memory.refresh(read, momentum=refreshing.momentum, progress=self.progress)
             self.processes.wait()
-            self.memory.go_to(self.memory.version + (not self.processes.main))
+            self.memory.switch_to(self.memory.version + (not self.processes.main))
 
     # The four losses
 

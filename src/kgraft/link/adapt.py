@@ -15,15 +15,14 @@ from typing import Any
 
 from kgraft.corpus import AnnotatedTexts, graph_texts
 from kgraft.graph import Graph
-from kgraft.json_text import read_json_file
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.learned_names import names_in
 from kgraft.link.model import LinkModel
 from kgraft.link.settings import LinkSettings
-from kgraft.link.train import FIGURES, train_linker
+from kgraft.link.train import train_linker
 from kgraft.link.training_texts import FULL, TrainingTexts, Unmarked
 from kgraft.progress import Progress
-from kgraft.training import Epoch
+from kgraft.training import Epoch, read_manifest
 
 COUNT = 4000  # texts made from a graph where none are given
 SURELY = 2.0  # standard errors by which training on such texts must help
@@ -81,4 +80,4 @@ def adapt_linker(
 
 def read_adaptation(folder: Path) -> Adaptation:
     """Return what training a linker came to."""
-    return Adaptation(**read_json_file(folder / FIGURES))
+    return Adaptation(**read_manifest(folder, LinkModel).facts["adaptation"])

@@ -9,9 +9,9 @@ from kgraft.corpus import AnnotatedTexts
 from kgraft.graph import Graph
 from kgraft.link.evaluate import evaluate, score_texts
 from kgraft.link.knowledge import Knowledge
+from kgraft.link.model import LinkModel
 from kgraft.link.onnx import AFFORDABLE, FILE, OnnxReader, export_model, record_cost
 from kgraft.link.shipped import SHIPPED, load_model
-from kgraft.link.train import LINKER
 from kgraft.storage import new_folder
 
 
@@ -24,7 +24,7 @@ def export_linker(
     """Copy a model to a folder with its int8 form; return both F1 on annotated texts."""
     loaded = load_model(model)
     knowledge = Knowledge.of(graph, loaded)
-    with new_folder(out, LINKER) as folder:
+    with new_folder(out, LinkModel.kind) as folder:
         shutil.copytree(model or SHIPPED, folder, dirs_exist_ok=True)
         export_model(loaded, folder)
         fast = OnnxReader(folder / FILE, loaded.longest)

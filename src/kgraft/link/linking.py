@@ -128,7 +128,7 @@ def find_mentions(
     windows = model.encoder.windows(texts)
     places = windows.locate(names.text, names.start, names.end)
     located = places.window >= 0
-    names, places = names.select(located), places.take(located)
+    names, places = names.select(located), places.select(located)
     search = knowledge.index is not None and options.by_meaning and not options.exact
     edges = word_edges(windows, texts) if search else None
     spans, proposed = read_spans(reader or model, windows, places, edges)

@@ -10,32 +10,26 @@ text. The link head weighs fit and marks together with what names, letters and g
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
-from math import isfinite
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from kgraft.errors import BadInput, NotFound
-from kgraft.json_text import read_json_file
+from kgraft.errors import BadInput
 from kgraft.link.features import FEATURES
 from kgraft.link.head import LinkHead
 from kgraft.link.learned_names import LearnedName, read_names, write_names
-from kgraft.storage import new_file
-from kgraft.tensors import UNREADABLE, write_tensors
+from kgraft.settings import FRACTION, RANK, Range, Settings, setting
+from kgraft.storage import MODEL_MANIFEST, Kind, new_file
+from kgraft.tensors import map_tensors, tensor_digest, write_tensors
 from kgraft.text import Encoder, adapt, adapter_state, load_adapters
-from kgraft.training.adam import under
+from kgraft.training import ModelManifest, Pretrained, without_prefix
 
-WEIGHTS, CONFIG, NAMES = "model.safetensors", "config.json", "names.jsonl"
-KIND = "kgraft_link"
-LARGEST = 1 << 16  # of the sizes that make sense
-FORMAT = 2
+WEIGHTS, NAMES = "model.safetensors", "names.jsonl"
+SIZES: Range = (1, 1 << 16)
 ENCODER_FEATURES = (
     "silent",  # the encoder does not say anything: it cannot read the text
     "span logit",
@@ -49,16 +43,20 @@ _SHARP = 3.0  # what the vectors of tokens are first multiplied by, for dots of 
 
 
 @dataclass(frozen=True)
-class LinkConfig:
+class LinkConfig(Settings):
     """What a link model is made of."""
 
-    encoder: str | None = None  # name or folder; None is the default encoder
-    rank: int = 16  # of the changes to the encoder
-    longest: int = 10  # tokens of a mention that is proposed by the encoder
-    width: int = 64  # of the link head
-    threshold: float = 0.35  # score that a link needs by default
-    features: tuple[str, ...] = HEAD_FEATURES
-    format: int = FORMAT
+    encoder: str | None = setting(None, "Name or folder; None is the default encoder.")
+    rank: int = setting(16, "Rank of the changes to the encoder.", RANK)
+    longest: int = setting(10, "Tokens of a mention that the encoder proposes, at most.", SIZES)
+    width: int = setting(64, "Units of the link head.", SIZES)
+    threshold: float = setting(0.35, "Score that a link needs by default.", FRACTION)
+    features: tuple[str, ...] = setting(HEAD_FEATURES, "What the link head weighs.")
+
+    def check(self) -> None:
+        """Refuse a head that weighs other features than this kgraft computes."""
+        if self.features != HEAD_FEATURES:
+            raise BadInput("the link head weighs other features", remedy="train it again")
 
 
 class EncoderOutput(NamedTuple):
@@ -68,11 +66,17 @@ class EncoderOutput(NamedTuple):
     vectors: Tensor  # (B, L, D)
 
 
-class LinkModel(nn.Module):
+class LinkModel(nn.Module, Pretrained[LinkConfig]):
     """An encoder with small changes, and the heads on top of it.
 
-    It is loaded for use; `prepare_training` makes the changes to the encoder trainable.
+    It is loaded for use; `prepare_training` makes the changes to the encoder trainable. On disk are
+    the heads and the changes; the encoder itself is named only.
     """
+
+    kind = Kind("link model", MODEL_MANIFEST)
+    format = 3
+    made_by = "kgraft link train"
+    config_class = LinkConfig
 
     def __init__(self, config: LinkConfig | None = None, *, seed: int = 0) -> None:
         super().__init__()
@@ -147,7 +151,7 @@ class LinkModel(nn.Module):
             if stored is None or stored.shape != parameter.shape:
                 raise BadInput(f"the link model has no fitting {name}", remedy="train it again")
             parameter.data.copy_(stored)
-        self._changes = under("host.", state)
+        self._changes = without_prefix("host.", state)
         if self.host is not None:
             load_adapters(self.host, self._changes)
         elif self._changes:
@@ -155,72 +159,26 @@ class LinkModel(nn.Module):
 
     def digest(self) -> str:
         """Return a name for encoder and weights: other ones have another."""
-        digest = hashlib.sha256(self.entity_encoder.identity.encode())
-        for name, tensor in sorted(self.small_state().items()):
-            digest.update(name.encode() + tensor.contiguous().numpy().tobytes())
-        digest.update(repr(self.names).encode() if self.names else b"")
-        return digest.hexdigest()[:16]
+        names = repr(self.names) if self.names else ""
+        parts = (self.entity_encoder.identity, tensor_digest(self.small_state()), names)
+        return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 
     # To and from disk
 
-    def save_pretrained(self, folder: str | Path) -> None:
-        """Write the heads and the changes to the encoder; the encoder itself is named only."""
-        path = Path(folder)
-        path.mkdir(parents=True, exist_ok=True)
-        write_tensors(path / WEIGHTS, self.small_state())
-        with new_file(path / CONFIG) as partial:
-            config = {"model_type": KIND, **asdict(self.config)}
-            partial.write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
+    def _write_files(self, folder: Path) -> None:
+        write_tensors(folder / WEIGHTS, self.small_state())
         if self.names:
-            with new_file(path / NAMES) as partial:
+            with new_file(folder / NAMES) as partial:
                 write_names(partial, self.names)
 
     @classmethod
-    def from_pretrained(cls, folder: str | Path) -> Self:
-        """Load a model for use; it may be trained further."""
-        path = Path(folder)
-        if not (path / CONFIG).is_file():
-            raise NotFound(
-                f"no link model at {path}; give the folder that 'kgraft link train' wrote"
-            )
-        try:
-            config = _read_config(path / CONFIG)
-            state = load_file(path / WEIGHTS)
-            names = read_names(path / NAMES)
-        except (*UNREADABLE, KeyError, TypeError) as error:
-            reason = str(error).strip().partition("\n")[0]
-            raise BadInput(f"is not a link model ({reason})", file=str(path)) from error
+    def _read_files(
+        cls, folder: Path, config: LinkConfig, manifest: ModelManifest, **_context: Any
+    ) -> Self:
+        """Read a model for use; it may be trained further."""
+        state = map_tensors(folder / WEIGHTS)
+        names = read_names(folder / NAMES) if NAMES in manifest.files else ()
         model = cls(config)
         model.load_small_state(state)
         model.names = names
         return model.requires_grad_(False).eval()
-
-
-def _read_config(file: Path) -> LinkConfig:
-    """Read a config; that of another kind or format of model is a ValueError."""
-    stored = read_json_file(file)
-    kind = stored.pop("model_type", None) if isinstance(stored, dict) else None
-    if kind != KIND:
-        raise ValueError(f"its model_type is {kind}")
-    if stored.get("format") != FORMAT:
-        raise ValueError(f"its format is {stored.get('format')}, this kgraft reads {FORMAT}")
-    if tuple(stored.get("features", ())) != HEAD_FEATURES:
-        raise ValueError("it weighs other features")
-    names = {field.name for field in fields(LinkConfig)}
-    for name, is_right in _CHECKS.items():
-        if not is_right(stored[name]):
-            raise ValueError(f"its {name} is {stored[name]!r}")
-    return LinkConfig(**{**{n: stored[n] for n in names}, "features": HEAD_FEATURES})
-
-
-def _is_size(value: object) -> bool:
-    return type(value) is int and 0 < value <= LARGEST
-
-
-_CHECKS: dict[str, Callable[[object], bool]] = {
-    "encoder": lambda value: value is None or isinstance(value, str),
-    "rank": _is_size,
-    "longest": _is_size,
-    "width": _is_size,
-    "threshold": lambda value: isinstance(value, int | float) and isfinite(value),
-}

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from kgraft.errors import BadInput
-from kgraft.ranges import PASSES, RANK, SEED, SIZE, check_ranges
+from kgraft.settings import EPOCHS, FRACTION, RANK, SIZE, Range, setting
+from kgraft.training import TrainingSettings
+
+LEARNING_RATE: Range = (1e-12, 1)
 
 
 @dataclass(frozen=True)
-class LinkSettings:
+class LinkSettings(TrainingSettings):
     """Settings of training; the defaults suit some hundred to some thousand texts."""
 
-    rank: int = 16  # of the changes to the encoder
-    epochs: int = 6
-    patience: int = 3  # validations without a better F1 before it stops
-    batch_tokens: int = 1536  # tokens per batch, padding included
-    learning_rate: float = 3e-4
-    head_rate: float = 1e-3  # learning rate of the link head
-    weight_decay: float = 0.01
-    fully_annotated: bool = False  # whether every mention in the texts is marked
-    silence: float = 0.15  # share of texts in which the encoder says nothing
-    drop_gold: float = 0.05  # share of mentions whose right candidate is taken away
-    part: int = 4096  # texts gone through between two searches for candidates
-    seed: int = 0
+    rank: int = setting(16, "Rank of the changes to the encoder.", RANK)
+    epochs: int = setting(6, "Passes over the texts, at most.", EPOCHS)
+    patience: int | None = 3
+    batch_tokens: int = setting(1536, "Tokens per batch, padding included.", SIZE)
+    learning_rate: float = setting(3e-4, "Size of a step.", LEARNING_RATE)
+    head_rate: float = setting(1e-3, "Size of a step of the link head.", LEARNING_RATE)
+    weight_decay: float = setting(0.01, "Decay of the weights.", FRACTION)
+    fully_annotated: bool = setting(False, "Every mention in the texts is marked.")
+    silence: float = setting(
+        0.15, "Fraction of texts in which the encoder says nothing.", FRACTION, option=""
+    )
+    drop_gold: float = setting(
+        0.05, "Fraction of mentions whose right candidate is taken away.", FRACTION, option=""
+    )
+    part: int = setting(4096, "Texts from one search for candidates to the next.", SIZE, option="")
 
-    def __post_init__(self) -> None:
-        sizes = {"rank": RANK, "batch_tokens": SIZE, "part": SIZE}
-        check_ranges(self, sizes | {"epochs": PASSES, "patience": PASSES, "seed": SEED})
-        for name in ("learning_rate", "head_rate"):
-            if not 0 < getattr(self, name) < 1:
-                raise BadInput(
-                    f"{name} is {getattr(self, name)}", remedy="give a number between 0 and 1"
-                )
+    def check(self) -> None:
+        """Refuse fractions that leave nothing to learn from."""
         for name in ("silence", "drop_gold"):
-            if not 0 <= getattr(self, name) < 1:
-                raise BadInput(f"{name} is {getattr(self, name)}", remedy="give 0 or more, below 1")
-
-    def replace(self, **changes: Any) -> LinkSettings:  # noqa: ANN401
-        """Return the settings with those changed that are not None."""
-        return replace(self, **{name: x for name, x in changes.items() if x is not None})
+            if getattr(self, name) == 1:
+                raise BadInput(f"{name} is 1", remedy="give less than 1")

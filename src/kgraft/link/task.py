@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,8 +13,9 @@ from torch import Tensor
 
 from kgraft.graph.adjacency import expand
 from kgraft.link.coherence import Pairs, Support
-from kgraft.link.evaluate import best_threshold, score_texts
+from kgraft.link.evaluate import best_threshold, score_texts, standard_error
 from kgraft.link.head import link_loss, log_probabilities
+from kgraft.link.learned_names import LearnedName
 from kgraft.link.linking import encoder_features
 from kgraft.link.losses import entity_loss, mention_loss
 from kgraft.link.model import COHERENCE_FEATURES, EncoderOutput, LinkModel
@@ -21,11 +24,18 @@ from kgraft.link.settings import LinkSettings
 from kgraft.link.spans import logits_at, span_logits, span_means
 from kgraft.link.training_texts import TrainingSpans, TrainingTexts, training_spans
 from kgraft.text import length_batches
-from kgraft.training import stream, torch_stream
-from kgraft.training.adam import Adam, under, warmed_up
-from kgraft.training.seeds import seeded
+from kgraft.training import (
+    AdamWTask,
+    Purpose,
+    Schedule,
+    TrainingSettings,
+    seeded,
+    stream,
+    torch_stream,
+    without_prefix,
+)
 
-_BATCH, _DROPOUT, _PARTS, _SILENCE = range(4)  # what a stream of random numbers is for
+WATCHED = "weak_f1"
 _EPOCH = "epoch"
 
 
@@ -37,12 +47,17 @@ class Part:
     rows: np.ndarray  # of the texts
 
 
-class LinkTask:
-    """A link model in training; see `kgraft.training.Trainee`.
+class LinkTask(AdamWTask[np.ndarray]):
+    """A link model in training; a batch is the indices of windows.
 
     An epoch of the loop is one part of the texts: before it, the model looks for the spans and
     candidates to learn from, so that the nearest wrong candidates are always those of today.
+    What is written is never worse on the validation texts than the model was before, by
+    `errors_ahead` standard errors.
     """
+
+    kind = LinkModel.kind
+    watch = WATCHED
 
     def __init__(
         self,
@@ -50,46 +65,69 @@ class LinkTask:
         sources: Sequence[TrainingTexts],
         valid: Sequence[TrainingTexts],
         settings: LinkSettings,
+        *,
+        names: tuple[LearnedName, ...] = (),
+        errors_ahead: float = 0.0,
     ) -> None:
-        self.model, self.valid, self.settings = model, valid, settings
+        self.valid, self.settings, self.errors_ahead = valid, settings, errors_ahead
+        self._identity = _identity(model, sources, valid)
+        self.model = model.prepare_training(seed=settings.seed)
         self.parts = _cut_parts(sources, settings)
         head = list(model.head.parameters())
         in_head = {id(parameter) for parameter in head}
         others = [p for p in model.parameters() if p.requires_grad and id(p) not in in_head]
-        self.rates = [settings.learning_rate, settings.head_rate]
-        groups = [{"params": others}, {"params": head}]
-        self.optimiser = Adam(groups, settings.learning_rate, weight_decay=settings.weight_decay)
+        groups = [(settings.learning_rate, others), (settings.head_rate, head)]
+        super().__init__(model, groups, weight_decay=settings.weight_decay)
+        lower = settings.learning_rate / 3
+        self.remedy = f"lower learning_rate, for example to {lower:.2g}"
+        self.before = Before.of(self)
+        self._learn_names(sources, names)
         self.spans: TrainingSpans | None = None
         self.spans_epoch = -1
-        self._found_by: dict[str, Tensor] = {}  # the model that proposed spans, and in which epoch
-        self._steps_per_epoch: dict[int, int] = {}
+        self._proposed_by: dict[str, Tensor] = {}  # the model that did, and the epoch
+        self.steps = self._count_steps()
+
+    def _learn_names(
+        self, sources: Sequence[TrainingTexts], names: tuple[LearnedName, ...]
+    ) -> None:
+        """Let the model find entities by further names, in training and validation too."""
+        self.model.names = tuple(sorted({*self.model.names, *names}))
+        for source in (*sources, *self.valid):
+            source.knowledge.learn(self.model.names)
 
     @property
     def epochs(self) -> int:
         """How many parts all passes have together."""
         return self.settings.epochs * len(self.parts)
 
-    # What the loop asks for
+    def identity(self) -> dict[str, Any]:
+        """Return the texts and the model that training starts from."""
+        return self._identity
+
+    def schedule(self, settings: TrainingSettings) -> Schedule:
+        """Return the schedule: one validation per pass over all parts."""
+        every = len(self.parts) if self.valid else self.epochs
+        return Schedule(self.epochs, settings.patience, every)
 
     def state(self) -> dict[str, Tensor]:
         """Return parameters and optimiser."""
         state = {f"model.{name}": tensor for name, tensor in self.model.small_state().items()}
-        state |= {f"optimiser.{n}": tensor for n, tensor in self.optimiser.flat_state().items()}
-        state |= {f"found_by.{name}": tensor for name, tensor in self._found_by.items()}
+        state |= {f"optimiser.{n}": tensor for n, tensor in self.optimiser_state().items()}
+        state |= {f"proposed_by.{name}": tensor for name, tensor in self._proposed_by.items()}
         return {name: tensor.clone() for name, tensor in state.items()}
 
-    def load(self, state: Mapping[str, Tensor]) -> None:
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Put a state back."""
-        self.model.load_small_state(under("model.", state))
-        self.optimiser.load_flat(under("optimiser.", state))
-        self._found_by = under("found_by.", state)
+        self.model.load_small_state(without_prefix("model.", state))
+        self.load_optimiser_state(without_prefix("optimiser.", state))
+        self._proposed_by = without_prefix("proposed_by.", state)
 
     def batches(self, epoch: int) -> Sequence[np.ndarray]:
         """Look for the spans of an epoch, and return its windows in batches of like length."""
         if self.spans_epoch != epoch:
             self._find_spans(epoch)
         assert self.spans is not None
-        seed = int(stream(self.settings.seed, _BATCH, epoch).integers(1 << 31))
+        seed = int(stream(self.settings.seed, Purpose.ORDER, epoch).integers(1 << 31))
         lengths = self.spans.windows.lengths
         return length_batches(lengths, self.settings.batch_tokens, seed=seed)
 
@@ -97,9 +135,9 @@ class LinkTask:
         """Find spans with the model as it is when an epoch begins, also where that is resumed."""
         part, index = self._part(epoch), torch.tensor(epoch)
         own = {name: tensor.clone() for name, tensor in self.model.small_state().items()}
-        resumed = bool(self._found_by.get(_EPOCH, index - 1) == index)
+        resumed = bool(self._proposed_by.get(_EPOCH, index - 1) == index)
         if resumed:
-            self.model.load_small_state(self._found_by)
+            self.model.load_small_state(self._proposed_by)
         self.model.eval()
         with torch.no_grad():
             self.spans = training_spans(self.model, part.source, part.rows)
@@ -107,33 +145,30 @@ class LinkTask:
         if resumed:
             self.model.load_small_state(own)
         elif part.source.knowledge.index is not None:  # names do not depend on the model
-            self._found_by = {**own, _EPOCH: index}
+            self._proposed_by = {**own, _EPOCH: index}
 
     def _part(self, epoch: int) -> Part:
-        order = stream(self.settings.seed, _PARTS, epoch // len(self.parts))
+        order = stream(self.settings.seed, Purpose.SPLIT, epoch // len(self.parts))
         return self.parts[order.permutation(len(self.parts))[epoch % len(self.parts)]]
 
-    def step(self, batch: np.ndarray, place: int) -> dict[str, float]:
-        """Update the parameters once; dropout comes from the seed and the place."""
+    def step(self, batch: np.ndarray, step: int) -> dict[str, float]:
+        """Update the parameters once; dropout comes from the seed and the step."""
         self.model.train()
-        drawn = torch_stream(self.settings.seed, _DROPOUT, place)
-        with seeded(drawn.initial_seed()):
-            losses = self._losses(batch, stream(self.settings.seed, _SILENCE, place))
+        dropout = torch_stream(self.settings.seed, Purpose.STEP, step)
+        with seeded(dropout.initial_seed()):
+            losses = self._losses(batch, stream(self.settings.seed, Purpose.DATA, step))
         loss = torch.stack(list(losses.values())).sum()
-        scale = warmed_up(place, self._total_steps())
-        self.optimiser.update(loss, [rate * scale for rate in self.rates])
-        return {"loss": loss.item(), **{name: part.item() for name, part in losses.items()}}
+        return self.update(loss, step) | {name: part.item() for name, part in losses.items()}
 
-    def _total_steps(self) -> int:
+    def _count_steps(self) -> int:
         """Return about how many steps there are, by the number of characters."""
-        if not self._steps_per_epoch:
-            tokens = sum(
-                len(part.source.texts.texts[row]) / 4 + 4
-                for part in self.parts
-                for row in part.rows
-            )
-            self._steps_per_epoch[0] = max(1, int(tokens / (0.75 * self.settings.batch_tokens)))
-        return self._steps_per_epoch[0] * self.settings.epochs
+        characters = sum(
+            len(part.source.texts.texts[row]) for part in self.parts for row in part.rows
+        )
+        texts = sum(len(part.rows) for part in self.parts)
+        tokens = characters / 4 + 4 * texts
+        per_epoch = max(1, int(tokens / (0.75 * self.settings.batch_tokens)))
+        return per_epoch * self.settings.epochs
 
     def validate(self) -> dict[str, float]:
         """Return the mean figures on the validation texts, at a threshold that suits each.
@@ -151,6 +186,30 @@ class LinkTask:
             mentions = score_texts(self.model, source.knowledge, source.texts.texts)
             every.append(best_threshold(mentions, source.texts, partial=partial, near=near))
         return {name: float(np.mean([values[name] for values in every])) for name in every[0]}
+
+    def save(self, folder: Path) -> None:
+        """Write the better one of the trained model and the one before."""
+        adaptation = self._keep_better()
+        facts = {"settings": self.settings.to_dict(), **self._identity, "adaptation": adaptation}
+        self.model.save_pretrained(folder, facts=facts)
+
+    def _keep_better(self) -> dict[str, Any]:
+        """Keep the trained model or the one before, with a threshold that suits it; say which."""
+        model, before, after = self.model, self.before.figures, self.validate()
+        improved = not self.valid or self._gain(before, after) >= 0
+        if not improved:
+            model.load_small_state(self.before.state)
+            model.names = self.before.names
+        figures = after if improved else before
+        threshold = figures.get("threshold", model.config.threshold)
+        model.config = model.config.replace(threshold=threshold)
+        return {"before": before, "after": after, "improved": improved}
+
+    def _gain(self, before: dict[str, float], after: dict[str, float]) -> float:
+        """Return how much better the model is than before, beyond a number of standard errors."""
+        mentions = sum(len(source.texts.mentions) for source in self.valid)
+        margin = self.errors_ahead * standard_error(before[WATCHED], mentions)
+        return after[WATCHED] - before[WATCHED] - margin
 
     # The losses of a batch
 
@@ -198,7 +257,7 @@ class LinkTask:
             map(torch.from_numpy, (row, spans.places.first[mention], spans.places.last[mention]))
         )
         vectors = span_means(output.vectors, *columns)
-        read = SpanVectors(spans.places.take(mention), logits_at(output.marks, *columns), vectors)
+        read = SpanVectors(spans.places.select(mention), logits_at(output.marks, *columns), vectors)
         owner = torch.from_numpy(owner_rows)
         entities = spans.entity_vectors[torch.from_numpy(spans.entity_row[candidate])]
         dots = (entities * vectors[owner]).sum(1)
@@ -278,8 +337,38 @@ def _batch_pairs(pair: Pairs, candidate: np.ndarray) -> Pairs:
 def _cut_parts(sources: Sequence[TrainingTexts], settings: LinkSettings) -> list[Part]:
     """Return the texts of all sources in random parts."""
     parts = []
-    for number, source in enumerate(sources):
-        order = stream(settings.seed, _PARTS, 1 << 20, number).permutation(len(source.texts))
+    for index, source in enumerate(sources):
+        order = stream(settings.seed, Purpose.SPLIT, 1 << 20, index).permutation(len(source.texts))
         count = max(1, -(-len(order) // settings.part))
         parts += [Part(source, np.sort(rows)) for rows in np.array_split(order, count) if len(rows)]
     return parts
+
+
+@dataclass(frozen=True)
+class Before:
+    """A model as it is before training."""
+
+    state: dict[str, Tensor]
+    names: tuple[LearnedName, ...]
+    figures: dict[str, float]
+
+    @classmethod
+    def of(cls, task: LinkTask) -> Before:
+        """Keep a model's weights and names, and its figures on the validation texts."""
+        state = {name: tensor.clone() for name, tensor in task.model.small_state().items()}
+        return cls(state, task.model.names, task.validate())
+
+
+def _identity(
+    model: LinkModel, sources: Sequence[TrainingTexts], valid: Sequence[TrainingTexts]
+) -> dict[str, Any]:
+    return {
+        "sources": [_source_identity(source) for source in sources],
+        "valid": [_source_identity(source) for source in valid],
+        "init_from": model.digest(),
+    }
+
+
+def _source_identity(source: TrainingTexts) -> list[str]:
+    weights = f"{source.unmarked} {source.none_ratio} {source.teaches_mentions}"
+    return [source.knowledge.graph.manifest.version, source.texts.digest(), weights]

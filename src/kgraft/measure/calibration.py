@@ -46,17 +46,22 @@ def fit_logistic(features: np.ndarray, labels: np.ndarray, *, ridge: float = 1e-
     false labels, (n₊+1)/(n₊+2) in place of 1 and 1/(n₋+2) in place of 0. So the model is finite
     where a line parts the classes, and where there is one class only.
     """
-    x, y = np.asarray(features, np.float64), np.asarray(labels, np.float64)
+    x, y = _checked_features(features), np.asarray(labels, np.float64)
+    mean, deviation = x.mean(0), x.std(0)
+    deviation[deviation <= 1e-12 * np.abs(mean)] = 1.0  # a constant tells nothing
+    x = np.column_stack([(x - mean) / deviation, np.ones(len(x))])  # (n, F + 1)
+    solution = _minimise(x, platt_targets(y), np.append(np.full(x.shape[1] - 1, ridge), 0.0))
+    weights = solution[:-1] / deviation
+    return Logistic(tuple(weights.tolist()), float(solution[-1] - weights @ mean))
+
+
+def _checked_features(features: np.ndarray) -> np.ndarray:
+    x = np.asarray(features, np.float64)
     if not len(x):
         raise BadInput("there is nothing to calibrate on", remedy="give at least one example")
     if not np.isfinite(x).all():
         raise BadInput("features to calibrate on are not finite numbers")
-    mean, deviation = x.mean(0), x.std(0)
-    deviation[deviation <= 1e-12 * np.abs(mean)] = 1.0  # a constant tells nothing
-    x = np.column_stack([(x - mean) / deviation, np.ones(len(x))])  # (n, F + 1)
-    solved = _minimise(x, platt_targets(y), np.append(np.full(x.shape[1] - 1, ridge), 0.0))
-    weights = solved[:-1] / deviation
-    return Logistic(tuple(weights.tolist()), float(solved[-1] - weights @ mean))
+    return x
 
 
 def platt_targets(labels: np.ndarray) -> np.ndarray:
@@ -82,11 +87,10 @@ def _minimise(x: np.ndarray, targets: np.ndarray, ridge: np.ndarray) -> np.ndarr
         p = _sigmoid(x @ w)
         return (x.T * (p * (1 - p))) @ x / len(x) + np.diag(ridge)
 
-    start = np.zeros(x.shape[1])
-    found = minimize(
-        loss, start, jac=True, hess=hessian, method="trust-ncg", options={"gtol": _GRADIENT}
-    )
-    return np.asarray(found.x, np.float64)
+    start, options = np.zeros(x.shape[1]), {"gtol": _GRADIENT}
+    result = minimize(loss, start, jac=True, hess=hessian, method="trust-ncg", options=options)
+    solution: np.ndarray = result.x
+    return solution
 
 
 def _sigmoid(z: np.ndarray) -> np.ndarray:
@@ -101,8 +105,8 @@ def calibration_error(probabilities: np.ndarray, labels: np.ndarray, *, bins: in
     p, y = _checked(probabilities, labels)
     _, group, size = np.unique(p, return_inverse=True, return_counts=True)
     middle = np.cumsum(size) - (size + 1) / 2  # the mean place of each group in sorted order
-    place = (middle * bins / len(p)).astype(np.int64)[group]
-    return float(np.abs(np.bincount(place, weights=p - y)).sum() / len(p))
+    in_bin = (middle * bins / len(p)).astype(np.int64)[group]
+    return float(np.abs(np.bincount(in_bin, weights=p - y)).sum() / len(p))
 
 
 def brier(probabilities: np.ndarray, labels: np.ndarray) -> float:

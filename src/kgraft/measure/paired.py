@@ -85,12 +85,18 @@ def paired_difference(
     """
     if on.shape != off.shape or not len(on):
         raise BadInput(f"{len(on)} examples on and {len(off)} off cannot be compared in pairs")
-    draw, count = np.random.default_rng(seed), len(on)
     both = np.hstack([on, off]).astype(np.float64)  # (N, 2 K)
-    sums = []
-    for first in range(0, samples, step := max(AT_ONCE // count, 1)):
-        size = min(step, samples - first)
-        sums.append(draw.multinomial(count, np.full(count, 1 / count), size) @ both)
-    drawn = np.concatenate(sums).reshape(samples, 2, -1)
+    drawn = _resampled_sums(both, samples, seed).reshape(samples, 2, -1)
     low, high = np.quantile(figure(drawn[:, 0]) - figure(drawn[:, 1]), [0.025, 0.975])
     return Difference(float(figure(on.sum(0))), float(figure(off.sum(0))), float(low), float(high))
+
+
+def _resampled_sums(counts: np.ndarray, samples: int, seed: int) -> np.ndarray:
+    """Return the sums (samples, K) of counts (N, K), each of N rows drawn with replacement."""
+    generator, size = np.random.default_rng(seed), len(counts)
+    step = max(AT_ONCE // size, 1)
+    sums = []
+    for first in range(0, samples, step):
+        part = min(step, samples - first)
+        sums.append(generator.multinomial(size, np.full(size, 1 / size), part) @ counts)
+    return np.concatenate(sums)

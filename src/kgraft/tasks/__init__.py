@@ -8,7 +8,6 @@ from kgraft.tasks.joint_tasks import JOINT_TASKS, evaluate_joint
 from kgraft.tasks.perplexity import perplexity_counts
 from kgraft.tasks.relations import SEMEVAL
 from kgraft.tasks.senses import choose_senses, first_senses, sense_counts
-from kgraft.tasks.strategies import STRATEGIES, compare_strategies
 from kgraft.tasks.typing import TYPING
 from kgraft.tasks.wic import WIC
 
@@ -16,7 +15,6 @@ __all__ = [
     "CLASS_TASKS",
     "JOINT_TASKS",
     "SEMEVAL",
-    "STRATEGIES",
     "TASKS",
     "TYPING",
     "WIC",
@@ -27,7 +25,6 @@ __all__ = [
     "Examples",
     "Ready",
     "choose_senses",
-    "compare_strategies",
     "evaluate",
     "evaluate_joint",
     "evaluate_plain",

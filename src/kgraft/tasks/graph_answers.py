@@ -19,10 +19,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from kgraft.graph import Graph
+from kgraft.graph import Fact, Graph
 from kgraft.joint import JointModel, LinkedBatch, LinkedWindows
 from kgraft.tasks.graph_questions import Questions
-from kgraft.tasks.graph_walks import Fact, Reached, Walk, everywhere
+from kgraft.tasks.graph_walks import Reached, Walk, everywhere
 from kgraft.text import length_batches
 from kgraft.training.seeds import seeded
 from kgraft.vectors.graph_attention import softmax_by
@@ -97,7 +97,7 @@ class Answerer(nn.Module):
         self.settings = settings
         with seeded(settings.seed):
             self.walker = Walker(model.encoder.dimension, settings.hops)
-        self.entities = torch.from_numpy(np.array(memory.held("entities"), np.float32))
+        self.entities = torch.from_numpy(np.array(memory.rows_of("entities"), np.float32))
         self.relations = memory.relations
 
     def windows(self, asked: Questions) -> LinkedWindows:

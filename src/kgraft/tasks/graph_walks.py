@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from kgraft.graph import Fact
 from kgraft.graph.adjacency import Adjacency, expand, rank_within
 
 MARKS = 1 << 26  # pairs of a question and an entity that may be marked one by one
@@ -61,14 +62,6 @@ class Reached(NamedTuple):
         found = np.zeros(len(keys), bool)
         found[place] = True
         return found
-
-
-class Fact(NamedTuple):
-    """A triple of the graph on a path, as the graph has it."""
-
-    head: int
-    relation: int
-    tail: int
 
 
 def begin(topic: np.ndarray) -> Reached:

@@ -33,6 +33,7 @@ BUDGET = 32768  # padded tokens per batch
 BUDGETS = {"cpu": 2048}  # a processor gains nothing from larger batches
 
 _LOADING = threading.RLock()  # not one per encoder: encoders are copied
+_SWITCHING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -278,8 +279,9 @@ class Encoder:
         progress: Progress | None = None,
     ) -> Iterator[TokenVectors]:
         """Read windows batch by batch, from long to short, and yield a vector for each token."""
-        if self._model is not None and self._model.training:
-            self._model.eval()
+        with _SWITCHING:  # a module is switched before its parts are
+            if self._model is not None and self._model.training:
+                self._model.eval()
         budget = BUDGETS.get(self.device.type, BUDGET) if token_budget is None else token_budget
         progress = progress or Silent()
         progress.start("encoding", len(windows))

@@ -1,5 +1,5 @@
 from .fit import Diverged, Epoch, fit, train_in_memory
-from .pretrained import MANIFEST, ModelManifest, Pretrained
+from .pretrained import MANIFEST, ModelManifest, Pretrained, read_manifest
 from .processes import Processes
 from .run_folder import differences
 from .seeds import Purpose, seeded, shuffled_batches, stream, torch_stream
@@ -22,6 +22,7 @@ __all__ = [
     "differences",
     "fit",
     "lr_scale",
+    "read_manifest",
     "seeded",
     "shuffled_batches",
     "stream",

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.json_text import read_json_file, to_json
@@ -14,6 +14,7 @@ from kgraft.settings import Settings
 from kgraft.storage import MODEL_MANIFEST, Kind, describe_file, new_file
 
 MANIFEST = MODEL_MANIFEST
+Config = TypeVar("Config", bound=Settings)
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class ModelManifest:
     files: dict[str, dict[str, Any]] = field(default_factory=dict)  # name → bytes, sha256
 
 
-class Pretrained(ABC):
+class Pretrained(ABC, Generic[Config]):
     """Base of everything that is saved: weights in safetensors, and a manifest written last.
 
     A subclass declares what it is called, the number of its format and the class of its `config`,
@@ -39,7 +40,7 @@ class Pretrained(ABC):
     made_by: ClassVar[str]  # the command that writes such a folder
     unversioned_file: ClassVar[str] = ""  # that folders of format 1 have, which had no manifest
     config_class: ClassVar[type[Settings]]
-    config: Any  # of `config_class`
+    config: Config
 
     def save_pretrained(
         self, folder: str | Path, *, facts: Mapping[str, Any] | None = None
@@ -59,13 +60,13 @@ class Pretrained(ABC):
             partial.write_text(to_json(asdict(manifest), indent=1) + "\n", encoding="utf-8")
 
     @classmethod
-    def from_pretrained(cls, folder: str | Path, **context: Any) -> Self:  # noqa: ANN401
+    def from_pretrained(cls, folder: str | Path, **context: Any) -> Self:
         """Load a model from a folder; `context` is what it needs besides, such as its graph."""
         path = Path(folder)
         manifest = read_manifest(path, cls)
         verify_files(path, manifest)
         try:
-            config = cls.config_class.from_dict(manifest.config)
+            config = cast(Config, cls.config_class.from_dict(manifest.config))
             return cls._read_files(path, config, manifest, **context)
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             if isinstance(error, BadInput | NotFound):
@@ -89,16 +90,12 @@ class Pretrained(ABC):
     @classmethod
     @abstractmethod
     def _read_files(
-        cls,
-        folder: Path,
-        config: Any,  # noqa: ANN401
-        manifest: ModelManifest,
-        **context: Any,  # noqa: ANN401
+        cls, folder: Path, config: Config, manifest: ModelManifest, **context: Any
     ) -> Self:
         """Read what `_write_files` wrote."""
 
 
-def read_manifest(folder: Path, model: type[Pretrained]) -> ModelManifest:
+def read_manifest(folder: Path, model: type[Pretrained[Any]]) -> ModelManifest:
     """Read what a folder says of the model in it; another kind or format is refused."""
     path = folder / MANIFEST
     if not path.is_file():

@@ -110,17 +110,14 @@ class AdamWTask(TrainingTask[Batch]):
     def state(self) -> dict[str, Tensor]:
         """Return parameters and optimiser."""
         parameters = {f"module.{n}": p.detach() for n, p in self.module.named_parameters()}
-        return parameters | {f"optimiser.{n}": t for n, t in self._optimiser_state().items()}
+        return parameters | {f"optimiser.{n}": t for n, t in self.optimiser_state().items()}
 
     @torch.no_grad()
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Put a state back."""
         for name, parameter in self.module.named_parameters():
             parameter.copy_(state[f"module.{name}"])
-        stored = without_prefix("optimiser.", state)
-        for index, parameter in enumerate(self._parameters()):
-            own = without_prefix(f"{index}.", stored)
-            self.optimiser.state[parameter] = {name: t.clone() for name, t in own.items()}
+        self.load_optimiser_state(without_prefix("optimiser.", state))
 
     def update(self, loss: Tensor, step: int) -> dict[str, float]:
         """Update the parameters against the loss of a step, and return it by its name.
@@ -144,13 +141,19 @@ class AdamWTask(TrainingTask[Batch]):
     def _parameters(self) -> list[nn.Parameter]:
         return [p for group in self.optimiser.param_groups for p in group["params"]]
 
-    def _optimiser_state(self) -> dict[str, Tensor]:
+    def optimiser_state(self) -> dict[str, Tensor]:
         """Return the optimiser's tensors by names like `3.exp_avg`."""
         return {
             f"{index}.{name}": tensor
             for index, parameter in enumerate(self._parameters())
             for name, tensor in self.optimiser.state.get(parameter, {}).items()
         }
+
+    def load_optimiser_state(self, state: Mapping[str, Tensor]) -> None:
+        """Put back what `optimiser_state` gave."""
+        for index, parameter in enumerate(self._parameters()):
+            own = without_prefix(f"{index}.", state)
+            self.optimiser.state[parameter] = {name: t.clone() for name, t in own.items()}
 
     def _average_gradients(self) -> None:
         """Replace the gradients by their means over the processes, in one exchange."""

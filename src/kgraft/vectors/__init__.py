@@ -2,8 +2,10 @@
 
 from kgraft.vectors.ancestor_vectors import AncestorVectors
 from kgraft.vectors.attention_vectors import AttentionVectors, MemoryVectors
+from kgraft.vectors.cold_start import ColdStart, ColdStartVectors, FallbackChain
 from kgraft.vectors.combined import CombinedVectors
-from kgraft.vectors.entity_vectors import EntityVectors, Near
+from kgraft.vectors.entity_text import entity_texts
+from kgraft.vectors.entity_vectors import EntityVectors, SimilarEntity, same_graph
 from kgraft.vectors.folder import (
     VECTORS,
     StoredVectors,
@@ -11,41 +13,48 @@ from kgraft.vectors.folder import (
     read_vectors,
     write_table_vectors,
 )
-from kgraft.vectors.from_text import FromText
-from kgraft.vectors.graph_attention import GraphAttention, GraphAttentionSettings
-from kgraft.vectors.memory import Memory, Refreshing
+from kgraft.vectors.graph_attention import GraphAttention, GraphAttentionSettings, softmax_by
+from kgraft.vectors.memory import Memory, RefreshSettings
+from kgraft.vectors.neighbour_fallback import NeighbourFallback
 from kgraft.vectors.neighbour_vectors import NeighbourVectors
-from kgraft.vectors.neighbours import FromNeighbours
+from kgraft.vectors.neighbourhood import Neighbourhood, neighbourhoods
+from kgraft.vectors.store import VectorStore
 from kgraft.vectors.table import TableVectors
+from kgraft.vectors.text_fallback import TextFallback
 from kgraft.vectors.text_vectors import TextVectors
 from kgraft.vectors.trained import TrainedRows
-from kgraft.vectors.unseen import Filled, InOrder, Unseen
 from kgraft.vectors.word_vectors import WordVectors
 
 __all__ = [
     "VECTORS",
     "AncestorVectors",
     "AttentionVectors",
+    "ColdStart",
+    "ColdStartVectors",
     "CombinedVectors",
     "EntityVectors",
-    "Filled",
-    "FromNeighbours",
-    "FromText",
+    "FallbackChain",
     "GraphAttention",
     "GraphAttentionSettings",
-    "InOrder",
     "Memory",
     "MemoryVectors",
-    "Near",
+    "NeighbourFallback",
     "NeighbourVectors",
-    "Refreshing",
+    "Neighbourhood",
+    "RefreshSettings",
+    "SimilarEntity",
     "StoredVectors",
     "TableVectors",
+    "TextFallback",
     "TextVectors",
     "TrainedRows",
-    "Unseen",
+    "VectorStore",
     "VectorsManifest",
     "WordVectors",
+    "entity_texts",
+    "neighbourhoods",
     "read_vectors",
+    "same_graph",
+    "softmax_by",
     "write_table_vectors",
 ]

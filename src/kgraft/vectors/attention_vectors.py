@@ -1,4 +1,4 @@
-"""Attention vectors: what a trained graph attention makes of entities and what is around them."""
+"""Attention vectors: what a trained graph attention makes of entities and their neighbourhoods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kgraft.graph import Graph
 from kgraft.vectors.entity_vectors import EntityVectors
 from kgraft.vectors.graph_attention import GraphAttention
 from kgraft.vectors.memory import Memory
-from kgraft.vectors.surroundings import surroundings
+from kgraft.vectors.neighbourhood import neighbourhoods
 
 AT_ONCE = 1024  # entities
 
@@ -40,7 +40,7 @@ class MemoryVectors(EntityVectors):
 class AttentionVectors(EntityVectors):
     """Graph attention over any vectors: `relations` (R, F) are those of the graph's relations.
 
-    What is around an entity is sampled; the same seed gives the same vectors.
+    The neighbourhood of an entity is sampled; the same seed gives the same vectors.
     """
 
     def __init__(
@@ -58,16 +58,17 @@ class AttentionVectors(EntityVectors):
 
     @torch.no_grad()
     def _take(self, entities: np.ndarray) -> Tensor:
-        distinct, place = np.unique(entities, return_inverse=True)
+        distinct, inverse = np.unique(entities, return_inverse=True)
         training = self.attention.training
         self.attention.eval()
-        found = [torch.zeros(0, self.dimension)]
+        vectors = [torch.zeros(0, self.dimension)]
         for first in range(0, len(distinct), AT_ONCE):
             roots = distinct[first : first + AT_ONCE]
-            around = surroundings(self.graph, roots, self.fan_out, seed=self.seed + first)
-            found.append(self.attention(around, self.vectors.take(around.entity), self.relations))
+            neighbourhood = neighbourhoods(self.graph, roots, self.fan_out, seed=self.seed + first)
+            first_vectors = self.vectors.take(neighbourhood.entity)
+            vectors.append(self.attention(neighbourhood, first_vectors, self.relations))
         self.attention.train(training)
-        return torch.cat(found)[torch.from_numpy(place)]
+        return torch.cat(vectors)[torch.from_numpy(inverse)]
 
     def _origin(self, entities: np.ndarray) -> np.ndarray:
         return self.vectors.origin(entities)

@@ -46,11 +46,11 @@ class CombinedVectors(EntityVectors):
         return torch.cat(blocks, dim=1)  # (n, D₁ + D₂ + …)
 
     def _origin(self, entities: np.ndarray) -> np.ndarray:
-        found = self.parts[0].origin(entities)
+        origins = self.parts[0].origin(entities)
         for part in self.parts[1:]:
-            open_places = np.flatnonzero(found == NONE)
-            found[open_places] = part.origin(entities[open_places])
-        return found
+            unknown = np.flatnonzero(origins == NONE)
+            origins[unknown] = part.origin(entities[unknown])
+        return origins
 
 
 def _unit(vectors: torch.Tensor) -> torch.Tensor:

@@ -22,8 +22,8 @@ def check_fields(fields: Sequence[str]) -> tuple[str, ...]:
     """Return the fields in the order they are read; refuse none and unknown ones."""
     strange = [name for name in fields if name not in WITH_FACTS]
     if strange or not fields or isinstance(fields, str):
-        said = f"no field is named {strange[0]!r}" if strange else "no field is named"
-        raise BadInput(said, remedy=f"choose from {', '.join(WITH_FACTS)}")
+        reason = f"no field is named {strange[0]!r}" if strange else "no field is named"
+        raise BadInput(reason, remedy=f"choose from {', '.join(WITH_FACTS)}")
     return tuple(name for name in WITH_FACTS if name in fields)
 
 
@@ -39,10 +39,10 @@ def entity_texts(graph: Graph, entities: np.ndarray, fields: Sequence[str] = FIE
     aliases = pc.if_else(pc.equal(columns["description"], ""), columns["aliases"], "")
     parts = (
         columns["label"],
-        _around(": ", columns["description"], ""),
-        _around(" (", columns["types"], ")"),
-        _around(", also called ", aliases, ""),
-        _around(". ", _facts(graph, entities, columns["description"], fields), ""),
+        _enclose(": ", columns["description"], ""),
+        _enclose(" (", columns["types"], ")"),
+        _enclose(", also called ", aliases, ""),
+        _enclose(". ", _facts(graph, entities, columns["description"], fields), ""),
     )
     text = pc.binary_join_element_wise(*parts, "")
     if "label" not in fields:
@@ -66,12 +66,12 @@ def _facts(
     graph: Graph, entities: np.ndarray, descriptions: pa.Array, fields: Sequence[str]
 ) -> pa.Array:
     """Return some facts in words of each entity without a description, where they are asked for."""
-    said = [""] * len(entities)
+    facts = [""] * len(entities)
     if "facts" in fields:
-        for place in np.flatnonzero(numbers(pc.equal(descriptions, ""))).tolist():
-            card = graph.card(int(entities[place]), limit=FACTS)
-            said[place] = "; ".join(map(_fact, card.neighbours))
-    return pa.array(said, pa.string())
+        for row in np.flatnonzero(numbers(pc.equal(descriptions, ""))).tolist():
+            card = graph.card(int(entities[row]), limit=FACTS)
+            facts[row] = "; ".join(map(_fact, card.neighbours))
+    return pa.array(facts, pa.string())
 
 
 def _fact(near: Neighbour) -> str:
@@ -79,7 +79,7 @@ def _fact(near: Neighbour) -> str:
     return f"{near.relation.label}{join}{near.entity.label}"
 
 
-def _around(before: str, texts: pa.Array, after: str) -> pa.Array:
+def _enclose(before: str, texts: pa.Array, after: str) -> pa.Array:
     """Put something before and after each text that says something."""
-    whole = pc.binary_join_element_wise(before, texts, after, "")
-    return pc.if_else(pc.equal(texts, ""), "", whole)
+    enclosed = pc.binary_join_element_wise(before, texts, after, "")
+    return pc.if_else(pc.equal(texts, ""), "", enclosed)

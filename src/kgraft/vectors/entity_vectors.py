@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
@@ -17,19 +17,23 @@ from kgraft.graph.entity import EntityLike
 from kgraft.notebook import html_block
 from kgraft.vectors.nearest import nearest_rows
 
-Numbers = np.ndarray | torch.Tensor | Sequence[int]
-"""Entity numbers of a graph, in any shape; -1 is padding."""
+EntityIndices = np.ndarray | torch.Tensor | Sequence[int]
+"""Entity indices of a graph, in any shape; -1 is padding."""
 
 ORIGIN = "U16"  # how NumPy holds the name of an origin
 NONE = "none"  # the origin of an entity of which nothing is known
 BLOCK = 1 << 22  # numbers of a vector held at once in work over all entities: 16 MB
 
 
-class Near(NamedTuple):
-    """An entity, and how alike it is: the cosine of the two vectors."""
+class SimilarEntity(NamedTuple):
+    """An entity, and how similar its vector is: the cosine of the two."""
 
     entity: Entity
     cosine: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return id and label of the entity, and the cosine."""
+        return {"id": self.entity.id, "label": self.entity.label, "cosine": self.cosine}
 
 
 class EntityVectors(ABC):
@@ -39,14 +43,14 @@ class EntityVectors(ABC):
     | ------------------------------------------ | ------------------------------------------- |
     | labels and descriptions, nothing trained   | `TextVectors`                               |
     | a table trained on the triples             | `TableVectors`                              |
-    | such a table, and entities added since     | `TableVectors` with `unseen=…`              |
+    | such a table, and entities added since     | `TableVectors` with `cold_start=…`              |
     | both, and a model that may weigh the two   | `CombinedVectors`                           |
-    | what stands around an entity               | `NeighbourVectors` of any of these          |
+    | what stands next to an entity              | `NeighbourVectors` of any of these          |
     | what an entity is a kind of, all the way   | `AncestorVectors`                           |
     | names that a model must be able to say     | `WordVectors`                               |
     | a trained graph attention over any of them | `AttentionVectors`                          |
 
-    A kind of vectors defines `_take` and `_origin`, for numbers that are entities for sure.
+    A kind of vectors defines `_take` and `_origin`, for indices that are entities.
     """
 
     graph: Graph
@@ -72,7 +76,7 @@ class EntityVectors(ABC):
     def __len__(self) -> int:
         return len(self.graph.entities)
 
-    def take(self, entities: Numbers) -> torch.Tensor:
+    def take(self, entities: EntityIndices) -> torch.Tensor:
         """Return the vectors of entities of any shape (…), as (…, D) float32 on the CPU.
 
         Zeros stand for padding (-1) and for entities of which nothing is known. The tensor is
@@ -88,22 +92,22 @@ class EntityVectors(ABC):
             vectors[torch.from_numpy(real)] = self._take(flat[real])
         return vectors.reshape(*asked.shape, self.dimension)
 
-    def origin(self, entities: Numbers) -> np.ndarray:
+    def origin(self, entities: EntityIndices) -> np.ndarray:
         """Return where each vector comes from: "trained", "text", "neighbours" or "none"."""
         asked = self._checked(entities)
-        found = np.full(asked.shape, NONE, ORIGIN)
+        origins = np.full(asked.shape, NONE, ORIGIN)
         real = asked >= 0
-        found[real] = self._origin(asked[real])
-        return found
+        origins[real] = self._origin(asked[real])
+        return origins
 
-    def _checked(self, entities: Numbers) -> np.ndarray:
+    def _checked(self, entities: EntityIndices) -> np.ndarray:
         asked = np.asarray(entities.cpu() if isinstance(entities, torch.Tensor) else entities)
         if asked.size and not np.issubdtype(asked.dtype, np.integer):
-            raise BadInput(f"entity numbers are {asked.dtype}", remedy="give whole numbers")
+            raise BadInput(f"entity indices are {asked.dtype}", remedy="give whole numbers")
         strange = asked[(asked < -1) | (asked >= len(self))]
         if strange.size:
-            known = f"numbers go from 0 to {len(self) - 1}, and -1 is padding"
-            raise BadInput(f"no entity has the number {strange.flat[0]}", remedy=known)
+            limits = f"indices go from 0 to {len(self) - 1}, and -1 is padding"
+            raise BadInput(f"no entity has the index {strange.flat[0]}", remedy=limits)
         return asked.astype(np.int64)
 
     def chunks(self, rows: int | None = None) -> Iterator[torch.Tensor]:
@@ -132,8 +136,8 @@ class EntityVectors(ABC):
         *,
         limit: int = 10,
         same_type: bool = False,
-        among: Numbers | None = None,
-    ) -> list[Near]:
+        among: EntityIndices | None = None,
+    ) -> list[SimilarEntity]:
         """Return the entities most like an entity or a vector (D,), best first.
 
         An entity is given as such, by id, by exact label or by index. The entity itself and
@@ -148,9 +152,9 @@ class EntityVectors(ABC):
         if same_type:
             entities = np.intersect1d(entities, self._of_same_type(entity))
         entities = entities[(entities >= 0) & (entities != entity)]
-        found, cosines = nearest_rows(self._blocks(entities), vector, limit)
-        alike = self.graph.entities_at(found)
-        return [Near(*pair) for pair in zip(alike, cosines.tolist(), strict=True)]
+        indices, cosines = nearest_rows(self._blocks(entities), vector, limit)
+        nearest = self.graph.entities_at(indices)
+        return [SimilarEntity(*pair) for pair in zip(nearest, cosines.tolist(), strict=True)]
 
     def _queried(
         self, query: EntityLike | np.ndarray | torch.Tensor
@@ -176,7 +180,7 @@ class EntityVectors(ABC):
 
 
 def same_graph(one: Graph, other: Graph) -> None:
-    """Refuse vectors of different graphs: their numbers mean different entities."""
+    """Refuse vectors of different graphs: their indices mean different entities."""
     if one.manifest.version != other.manifest.version:
         names = (f"{g.manifest.name or g.folder} ({g.manifest.version})" for g in (one, other))
         raise BadInput(

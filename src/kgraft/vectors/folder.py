@@ -21,7 +21,7 @@ from kgraft.tensors import UNREADABLE, map_tensors, write_tensors
 FORMAT = 1
 MARKER = "vectors.json"
 VECTORS = Kind("vectors folder", MARKER)
-TRAIN = "train anew: kgraft embed train GRAPH --out VECTORS"
+TRAIN = "train again: kgraft embed train GRAPH --out VECTORS"
 _FILES = ("entities.safetensors", "entity_ids.arrow", "relation_ids.arrow")
 _RELATIONS = "relations.safetensors"
 
@@ -45,13 +45,13 @@ class VectorsManifest:
 
 @dataclass(frozen=True)
 class StoredVectors:
-    """Trained vectors: a row an entity id, and where there are any, rows of relations.
+    """Trained vectors: one row per entity id, and where there are any, rows of relations.
 
-    Relations have one row an id, or two blocks of them: forth, then back.
+    Relations have one row per id, or two blocks of them: forth, then back.
     """
 
     manifest: VectorsManifest
-    entities: torch.Tensor  # (N, D) float32, mapped: not to be changed
+    entities: torch.Tensor  # (N, D) float32, mapped: do not change
     relations: torch.Tensor | None  # (R, W) or (2R, W) float32
     entity_ids: pa.Array
     relation_ids: pa.Array
@@ -141,7 +141,7 @@ def _read_manifest(folder: Path) -> VectorsManifest:
         raise NotFound(f"no vectors at {folder}; {TRAIN.replace(' VECTORS', f' {folder}')}")
     if not path.is_file():
         remedy = "name the folder that 'kgraft embed train' wrote"
-        raise BadInput(f"{folder} is no vectors folder (it has no {MARKER})", remedy=remedy)
+        raise BadInput(f"{folder} is not a vectors folder (it has no {MARKER})", remedy=remedy)
     try:
         stored = read_json_file(path)
         number = operator.index(stored["format"])

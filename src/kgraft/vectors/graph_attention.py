@@ -1,4 +1,4 @@
-"""Graph attention over relations: an entity's vector from its own and from what is around it.
+"""Graph attention over relations: an entity's vector from its own and its neighbourhood's.
 
 Yu et al. 2022, JAKET's knowledge module. Layer l, head k, for the edges (v, r, u) of entity v:
 
@@ -8,23 +8,21 @@ Yu et al. 2022, JAKET's knowledge module. Layer l, head k, for the edges (v, r, 
     E_v  = LayerNorm(m_v + E_v)
 
 The relations' vectors are those of all layers. An edge that comes in, (u, r, v), counts as one of
-the relation turned round: R_r + a vector of its own.
+the inverse relation: R_r + a vector of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, get_args
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu, embedding, leaky_relu
 
 from kgraft.errors import BadInput
-from kgraft.graph.sampling import Hop
+from kgraft.vectors.neighbourhood import Neighbourhood
 
 Composition = Literal["sum", "mlp"]
 
@@ -47,41 +45,6 @@ class GraphAttentionSettings:
             raise BadInput(f"no composition is called {self.composition}", remedy=remedy)
 
 
-@dataclass(frozen=True)
-class Around:
-    """Entities and the edges around them, hop by hop; each entity that is reached stands alone.
-
-    The entities of hop h (of the roots, where h is 0) are rows `bounds[h]` to `bounds[h + 1]`; an
-    edge leads from a row of one hop to one of the next.
-    """
-
-    entity: Tensor  # (n,) number of the entity of each row
-    bounds: list[int]
-    source: list[Tensor]  # by hop: (e,) row of the hop before
-    relation: list[Tensor]  # by hop: (e,)
-    forward: list[Tensor]  # by hop: (e,) bool, whether the triple is (source, relation, target)
-
-    @classmethod
-    def of(cls, roots: np.ndarray, hops: Sequence[Hop]) -> Around:
-        """Put together what `sample_neighbourhood` gave for some roots."""
-        parts = [np.asarray(roots, np.int64), *(hop.target.astype(np.int64) for hop in hops)]
-        bounds = [0, *np.cumsum([len(part) for part in parts]).tolist()]
-        return cls(
-            torch.from_numpy(np.concatenate(parts)),
-            bounds,
-            [torch.from_numpy(hop.source) for hop in hops],
-            [torch.from_numpy(hop.relation.astype(np.int64)) for hop in hops],
-            [torch.from_numpy(hop.forward) for hop in hops],
-        )
-
-    def to(self, device: torch.device | str) -> Around:
-        """Return the same on a device."""
-        lists = (
-            [t.to(device) for t in part] for part in (self.source, self.relation, self.forward)
-        )
-        return Around(self.entity.to(device), self.bounds, *lists)
-
-
 class GraphAttention(nn.Module):
     """As many layers of attention as the hops that are looked at."""
 
@@ -94,37 +57,38 @@ class GraphAttention(nn.Module):
         )
         self.back = nn.Parameter(torch.zeros(size))
 
-    def forward(self, around: Around, entities: Tensor, relations: Tensor) -> Tensor:
+    def forward(self, neighbourhood: Neighbourhood, entities: Tensor, relations: Tensor) -> Tensor:
         """Return the vectors of the roots, (roots, F).
 
-        `entities` are the first vectors of all rows of `around`, (n, F), `relations` those of all
-        relations, (R, F).
+        `entities` are the first vectors of all rows of `neighbourhood`, (n, F), `relations` those
+        of all relations, (R, F).
         """
-        if len(around.source) != len(self.layers):
+        hops = len(neighbourhood.source)
+        if hops != len(self.layers):
             raise BadInput(
-                f"{len(around.source)} hops for {len(self.layers)} layers of graph attention",
+                f"{hops} hops for {len(self.layers)} layers of graph attention",
                 remedy="sample as many hops as there are layers",
             )
         both = torch.cat([relations, relations + self.back])
-        bounds = around.bounds
-        held = [entities[a:b] for a, b in pairwise(bounds)]
+        bounds = neighbourhood.bounds
+        vectors = [entities[a:b] for a, b in pairwise(bounds)]
         for layer in self.layers:
-            held = [
+            vectors = [
                 layer(
-                    held[hop],
-                    held[hop + 1],
-                    around.source[hop],
-                    self._turned(around, hop, relations),
+                    vectors[hop],
+                    vectors[hop + 1],
+                    neighbourhood.source[hop],
+                    self._with_direction(neighbourhood, hop, relations),
                     both,
                 )
-                for hop in range(len(held) - 1)
+                for hop in range(len(vectors) - 1)
             ]
-        return held[0]
+        return vectors[0]
 
     @staticmethod
-    def _turned(around: Around, hop: int, relations: Tensor) -> Tensor:
-        """Return the relations of a hop's edges among those as they are and turned round."""
-        return around.relation[hop] + len(relations) * (~around.forward[hop]).long()
+    def _with_direction(neighbourhood: Neighbourhood, hop: int, relations: Tensor) -> Tensor:
+        """Return the relations of a hop's edges, of those that come in the inverse ones."""
+        return neighbourhood.relation[hop] + len(relations) * (~neighbourhood.forward[hop]).long()
 
 
 class RelationalLayer(nn.Module):
@@ -133,8 +97,8 @@ class RelationalLayer(nn.Module):
     def __init__(self, size: int, settings: GraphAttentionSettings) -> None:
         super().__init__()
         if size % settings.heads:
-            said = f"vectors of {size} numbers cannot be shared by {settings.heads} heads"
-            raise BadInput(said, remedy="give a number of heads that divides them")
+            reason = f"vectors of {size} numbers cannot be divided among {settings.heads} heads"
+            raise BadInput(reason, remedy="give a number of heads that divides them")
         self.heads = settings.heads
         self.project = nn.Linear(size, size, bias=False)  # the W of all heads
         self.own = nn.Parameter(torch.empty(settings.heads, size // settings.heads))  # a, the half
@@ -177,7 +141,7 @@ class RelationalLayer(nn.Module):
 
 
 def softmax_by(scores: Tensor, group: Tensor, groups: int) -> Tensor:
-    """Return the softmax of scores (e, …) over the rows of each group, (e,) numbers below `groups`.
+    """Return the softmax of scores (e, …) over the rows of each group, (e,) indices below `groups`.
 
     >>> softmax_by(torch.zeros(3), torch.tensor([0, 1, 1]), 2)
     tensor([1.0000, 0.5000, 0.5000])

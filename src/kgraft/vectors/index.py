@@ -98,25 +98,19 @@ class EntityIndex:
             added_dots = (queries @ self._added_vectors.T).numpy()
             added = np.broadcast_to(self._added, added_dots.shape)
             entities, dots = np.hstack([entities, added]), np.hstack([dots, added_dots])
-        best = np.argsort(-dots, axis=1, kind="stable")[:, :limit]
-        entities, dots = np.take_along_axis(entities, best, 1), np.take_along_axis(dots, best, 1)
-        missing = ((0, 0), (0, limit - best.shape[1]))
-        entities = np.pad(entities, missing, constant_values=-1)
-        dots = np.pad(dots, missing, constant_values=-np.inf)
-        return np.where(np.isneginf(dots), -1, entities), dots
+        return _best(entities, dots, limit)
 
     def _search_stored(self, queries: Tensor, limit: int) -> tuple[np.ndarray, np.ndarray]:
         """Return at least `limit` stored entities and their dots, -inf for those replaced."""
-        hidden = np.union1d(self._removed, self._added)
-        hidden = hidden[(hidden >= 0) & (hidden < len(self))]
+        changed = np.union1d(self._removed, self._added)
+        hidden = changed[(changed >= 0) & (changed < len(self))]
         count = min(limit + len(hidden), len(self))
         if not count or not len(queries):
             return np.zeros((len(queries), 0), np.int64), np.zeros((len(queries), 0), np.float32)
         parameters = None
         if isinstance(self._stored, faiss.IndexRefine):
-            likely = min(limit * RERANKED + len(hidden), len(self))
             parameters = faiss.IndexRefineSearchParameters()
-            parameters.k_factor = max(likely / count, 1.0)
+            parameters.k_factor = max((limit * RERANKED + len(hidden)) / count, 1.0)
         wanted = np.ascontiguousarray(queries.numpy(), np.float32)
         dots, entities = self._stored.search(wanted, count, params=parameters)
         dots[np.isin(entities, hidden) | (entities < 0)] = -np.inf
@@ -142,6 +136,16 @@ class EntityIndex:
     def _drop_added(self, entities: np.ndarray) -> None:
         kept = ~np.isin(self._added, entities)
         self._added, self._added_vectors = self._added[kept], self._added_vectors[kept]
+
+
+def _best(entities: np.ndarray, dots: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the `limit` entities of greatest dot in each row, -1 and -inf as padding."""
+    order = np.argsort(-dots, axis=1, kind="stable")[:, :limit]
+    entities, dots = np.take_along_axis(entities, order, 1), np.take_along_axis(dots, order, 1)
+    missing = ((0, 0), (0, limit - order.shape[1]))
+    entities = np.pad(entities, missing, constant_values=-1)
+    dots = np.pad(dots, missing, constant_values=-np.inf)
+    return np.where(np.isneginf(dots), -1, entities), dots
 
 
 def _kind(count: int, dimension: int) -> str:

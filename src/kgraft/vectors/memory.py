@@ -1,4 +1,4 @@
-"""The context memory: the first vectors of all entities and relations, read anew from time to time.
+"""The context memory: the first vectors of all entities and relations, refreshed now and then.
 
 Yu et al. 2022: descriptions cannot be read at every step of training, so a memory holds what they
 gave, and is refreshed after T(0), T(1), … steps with a momentum:
@@ -6,7 +6,7 @@ gave, and is refreshed after T(0), T(1), … steps with a momentum:
     T(i) = min(first · factor^⌊i / every⌋, most)             E ← m E + (1 - m) E_new
 
 It lies on disk and is mapped, so that it may be larger than the main memory. Each refresh makes a
-new version beside the old one; one that was killed goes on where it stopped.
+new version beside the old one; one that was killed resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kgraft.storage import flush, new_file
 
 Part = Literal["entities", "relations"]
 Read = Callable[[Part, np.ndarray], np.ndarray]
-"""From a part and some of its numbers (n,) to their vectors (n, F)."""
+"""From a part and some of its indices (n,) to their vectors (n, F)."""
 
 ROWS = 4096  # vectors that are read between two notes of how far a refresh is
 PARTS: tuple[Part, ...] = ("relations", "entities")
@@ -37,7 +37,7 @@ DONE = "done.json"  # how far the refresh under way is
 
 
 @dataclass(frozen=True)
-class Refreshing:
+class RefreshSettings:
     """When a memory is refreshed, and how much of the old stays."""
 
     first: int = 10  # steps before the first refresh
@@ -56,7 +56,7 @@ class Refreshing:
     def interval(self, refreshes: int) -> int:
         """Return T(i), the steps between refresh i and the next.
 
-        >>> [Refreshing().interval(i) for i in range(7)]
+        >>> [RefreshSettings().interval(i) for i in range(7)]
         [10, 10, 10, 20, 20, 20, 40]
         """
         return min(self.first * self.factor ** min(refreshes // self.every, 64), self.most)
@@ -89,38 +89,38 @@ class Memory:
         self.folder, self.size = Path(folder), size
         self.counts: dict[Part, int] = {"entities": entities, "relations": relations}
         self.version = 0
-        self._held: dict[Part, np.ndarray] = {}
+        self._mapped: dict[Part, np.ndarray] = {}
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def take(self, entities: Tensor) -> Tensor:
         """Return the vectors of entities (…) as (…, F); zeros below 0."""
-        distinct, place = np.unique(entities.cpu().numpy(), return_inverse=True)
-        found = np.array(self.held("entities")[np.maximum(distinct, 0)], np.float32)
-        found[distinct < 0] = 0.0
-        rows = torch.from_numpy(place.reshape(entities.shape))
-        return torch.nn.functional.embedding(rows, torch.from_numpy(found)).to(entities.device)
+        distinct, inverse = np.unique(entities.cpu().numpy(), return_inverse=True)
+        vectors = np.array(self.rows_of("entities")[np.maximum(distinct, 0)], np.float32)
+        vectors[distinct < 0] = 0.0
+        rows = torch.from_numpy(inverse.reshape(entities.shape))
+        return torch.nn.functional.embedding(rows, torch.from_numpy(vectors)).to(entities.device)
 
     @property
     def relations(self) -> Tensor:
         """The vectors of all relations, (R, F)."""
-        return torch.from_numpy(np.array(self.held("relations")))
+        return torch.from_numpy(np.array(self.rows_of("relations")))
 
-    def held(self, part: Part) -> np.ndarray:
+    def rows_of(self, part: Part) -> np.ndarray:
         """Return the vectors of all entities or relations, mapped."""
         if not self.version:
             raise BadInput("the memory is empty", remedy="refresh it first")
-        if part not in self._held:
-            self._held[part] = np.load(self._file(part, self.version), mmap_mode="r")
-        return self._held[part]
+        if part not in self._mapped:
+            self._mapped[part] = np.load(self._file(part, self.version), mmap_mode="r")
+        return self._mapped[part]
 
-    def go_to(self, version: int) -> bool:
-        """Take up another version, and tell whether it is there."""
+    def switch_to(self, version: int) -> bool:
+        """Switch to another version, and tell whether it is there."""
         there = version == 0 or all(self._file(part, version).is_file() for part in PARTS)
         if there:
-            self.version, self._held = version, {}
+            self.version, self._mapped = version, {}
         return there
 
-    def forget(self, version: int) -> None:
+    def delete_before(self, version: int) -> None:
         """Delete the versions before one."""
         for path in self.folder.glob("*.*.npy"):
             number = path.name.split(".")[1]
@@ -130,14 +130,14 @@ class Memory:
     def refresh(
         self, read: Read, *, momentum: float = 0.0, progress: Progress | None = None
     ) -> None:
-        """Read all vectors anew, and keep as much of the old ones as the momentum says.
+        """Read all vectors again, and keep as much of the old ones as the momentum says.
 
-        What was killed goes on where it stopped; `read` must be what it was. A version that is
-        there already is taken up.
+        What was killed resumes where it stopped; `read` must be what it was. A version that is
+        there already is used.
         """
-        if not self.go_to(self.version + 1):
+        if not self.switch_to(self.version + 1):
             self._write(read, momentum if self.version else 0.0, progress or Silent())
-            assert self.go_to(self.version + 1)
+            assert self.switch_to(self.version + 1)
 
     def _write(self, read: Read, momentum: float, progress: Progress) -> None:
         version = self.version + 1
@@ -152,10 +152,7 @@ class Memory:
             new = open_memmap(partial, "r+" if done[part] else "w+", np.float32, shape)
             for first in range(done[part], shape[0], ROWS):
                 rows = np.arange(first, min(first + ROWS, shape[0]))
-                fresh = read(part, rows)
-                if momentum:
-                    fresh = momentum * self.held(part)[rows] + (1 - momentum) * fresh
-                new[rows] = fresh
+                new[rows] = self._blend(part, rows, read(part, rows), momentum)
                 new.flush()
                 done[part] = first + len(rows)
                 self._note(version, done)
@@ -165,14 +162,18 @@ class Memory:
             partial.replace(path)
         (self.folder / DONE).unlink(missing_ok=True)
 
+    def _blend(self, part: Part, rows: np.ndarray, new: np.ndarray, momentum: float) -> np.ndarray:
+        """Return m E + (1 - m) E_new of some rows."""
+        return momentum * self.rows_of(part)[rows] + (1 - momentum) * new if momentum else new
+
     def _done(self, version: int) -> dict[Part, int]:
         """Return how far the refresh to a version came before it was killed."""
         try:
-            told = read_json_file(self.folder / DONE)
+            stored = read_json_file(self.folder / DONE)
         except (OSError, ValueError):
-            told = {}
-        same = told.get("of") == self._of(version)
-        return {part: int(told["done"][part]) if same else 0 for part in PARTS}
+            stored = {}
+        same = stored.get("of") == self._of(version)
+        return {part: int(stored["done"][part]) if same else 0 for part in PARTS}
 
     def _note(self, version: int, done: dict[Part, int]) -> None:
         with new_file(self.folder / DONE) as partial:

@@ -1,4 +1,4 @@
-"""Neighbour vectors: what stands around an entity, the mean of its neighbours' vectors."""
+"""Neighbour vectors: what stands next to an entity, the mean of its neighbours' vectors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from kgraft.vectors.entity_vectors import NONE, EntityVectors
-from kgraft.vectors.neighbours import EDGES, edge_blocks
+from kgraft.vectors.neighbour_fallback import EDGES, edge_blocks
 
 
 class NeighbourVectors(EntityVectors):
@@ -21,19 +21,24 @@ class NeighbourVectors(EntityVectors):
         self.dimension = vectors.dimension
 
     def _take(self, entities: np.ndarray) -> torch.Tensor:
-        distinct, place = np.unique(entities, return_inverse=True)
-        adjacency = self.graph.adjacency
-        degree = adjacency.degree(entities=distinct)
+        distinct, inverse = np.unique(entities, return_inverse=True)
+        degree = self.graph.adjacency.degree(entities=distinct)
         means = torch.zeros(len(distinct), self.dimension)
         for block in edge_blocks(degree):
-            owner, row = adjacency.rows(distinct[block], "both")
-            sums = torch.zeros(len(block), self.dimension)
-            for first in range(0, len(row), EDGES):
-                some = slice(first, first + EDGES)
-                others = self.vectors.take(adjacency.edges[row[some], 1])  # (E, D)
-                sums.index_add_(0, torch.from_numpy(owner[some]), others)
-            means[torch.from_numpy(block)] = sums / torch.from_numpy(degree[block].clip(1))[:, None]
-        return means[torch.from_numpy(place)]
+            count = torch.from_numpy(degree[block].clip(1))[:, None]
+            means[torch.from_numpy(block)] = self._sums(distinct[block]) / count
+        return means[torch.from_numpy(inverse)]
+
+    def _sums(self, entities: np.ndarray) -> torch.Tensor:
+        """Return the sums of the neighbours' vectors, (n, D)."""
+        adjacency = self.graph.adjacency
+        owner, row = adjacency.rows(entities, "both")
+        sums = torch.zeros(len(entities), self.dimension)
+        for first in range(0, len(row), EDGES):
+            part = slice(first, first + EDGES)
+            others = self.vectors.take(adjacency.edges[row[part], 1])  # (E, D)
+            sums.index_add_(0, torch.from_numpy(owner[part]), others)
+        return sums
 
     def _origin(self, entities: np.ndarray) -> np.ndarray:
         degree = self.graph.adjacency.degree(entities=entities)

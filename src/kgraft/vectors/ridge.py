@@ -39,20 +39,20 @@ def fit_ridge(
     solid = squares > squares.clamp(min=0).max() * 1e-12
     squares, v = squares[solid], v[:, solid]
     u = centred @ v / squares.sqrt()  # (n, K)
-    turned = u.T @ target  # (K, B)
+    projected = u.T @ target  # (K, B)
     penalties = [strength * float(squares.sum()) / x.shape[1] for strength in strengths]
-    errors = [_left_out(u, squares / (squares + p), target, turned) for p in penalties]
+    errors = [_left_out(u, squares / (squares + p), target, projected) for p in penalties]
     best = min(range(len(errors)), key=errors.__getitem__)
     shrunk = squares.sqrt() / (squares + penalties[best])
-    weights = v @ (shrunk[:, None] * turned)
+    weights = v @ (shrunk[:, None] * projected)
     return Ridge(mean_x.float(), mean_y.float(), weights.float(), penalties[best], errors[best])
 
 
 def _left_out(
-    u: torch.Tensor, f: torch.Tensor, target: torch.Tensor, turned: torch.Tensor
+    u: torch.Tensor, f: torch.Tensor, target: torch.Tensor, projected: torch.Tensor
 ) -> float:
     """Return the mean squared error of each row predicted by all the others."""
-    missed = target - u @ (f[:, None] * turned)  # (n, B)
+    missed = target - u @ (f[:, None] * projected)  # (n, B)
     own = 1 / len(u) + (u * u) @ f  # (n,)
     missed /= (1 - own).clamp(min=1e-9)[:, None]
     return float((missed * missed).mean())

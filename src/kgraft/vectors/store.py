@@ -107,11 +107,11 @@ class VectorStore:
 
     def _remember(self, keys: np.ndarray) -> None:
         """Read vectors from disk into memory, and forget earlier ones where they are too many."""
-        found = self._on_disk(lambda file: _read_vectors(file, keys, self.dimension))
-        if found is not None:
+        stored = self._on_disk(lambda file: _read_vectors(file, keys, self.dimension))
+        if stored is not None:
             if len(self._recent) * self.dimension * 4 > RECENT:
                 self._recent = {}
-            self._recent.update(zip(_key_bytes(found[0]), found[1], strict=True))
+            self._recent.update(zip(_key_bytes(stored[0]), stored[1], strict=True))
 
     def _on_disk(
         self, work: Callable[[sqlite3.Connection], Result], *, writing: bool = False

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMAT = 2  # of the cache
 TEXTS = 2048  # encoded and kept at once: what an interruption may cost
-_UNREAD, _SAYS_SOMETHING, _EMPTY = 0, 1, 2
+_UNREAD, _HAS_TEXT, _EMPTY = 0, 1, 2
 
 
 class TextVectors(EntityVectors):
@@ -63,46 +63,46 @@ class TextVectors(EntityVectors):
     def fill(self, *, progress: Progress | None = None) -> int:
         """Encode all that is missing, and return for how many entities that was.
 
-        What is done is kept: after an interruption it goes on from there.
+        What is done is kept: after an interruption it resumes from there.
         """
         progress, encoded = progress or Silent(), 0
         progress.start("encoding entities", len(self))
         for first in range(0, len(self), TEXTS):
             entities = np.arange(first, min(first + TEXTS, len(self)))
-            said = entities[self._says_something(entities)]
-            missing = said[~self._store.holds(self._keys_of(said))]
+            described = entities[self._has_text(entities)]
+            missing = described[~self._store.holds(self._keys_of(described))]
             self._encode(missing)
             encoded += len(missing)
             progress.advance(len(entities))
         return encoded
 
     def _take(self, entities: np.ndarray) -> torch.Tensor:
-        if self._says_something(entities).all():
-            vectors, found = self._store.take(self._keys[entities])
-            if found.all():
+        if self._has_text(entities).all():
+            vectors, stored = self._store.take(self._keys[entities])
+            if stored.all():
                 return torch.from_numpy(vectors)
-        distinct, place = np.unique(entities, return_inverse=True)
+        distinct, inverse = np.unique(entities, return_inverse=True)
         vectors = np.zeros((len(distinct), self.dimension), np.float32)
-        said = np.flatnonzero(self._says_something(distinct))
-        for first in range(0, len(said), TEXTS):
-            some = said[first : first + TEXTS]
-            vectors[some] = self._vectors(distinct[some])
-        return torch.from_numpy(vectors[place])
+        described = np.flatnonzero(self._has_text(distinct))
+        for first in range(0, len(described), TEXTS):
+            part = described[first : first + TEXTS]
+            vectors[part] = self._vectors(distinct[part])
+        return torch.from_numpy(vectors[inverse])
 
     def _origin(self, entities: np.ndarray) -> np.ndarray:
-        return np.where(self._says_something(entities), "text", NONE)
+        return np.where(self._has_text(entities), "text", NONE)
 
     def _vectors(self, entities: np.ndarray) -> np.ndarray:
         keys = self._keys_of(entities)
-        vectors, found = self._store.take(keys)
-        if not found.all():
-            vectors[~found] = self._encode(entities[~found])
+        vectors, stored = self._store.take(keys)
+        if not stored.all():
+            vectors[~stored] = self._encode(entities[~stored])
         return vectors
 
-    def _says_something(self, entities: np.ndarray) -> np.ndarray:
-        """Return which entities have a text, once read."""
+    def _has_text(self, entities: np.ndarray) -> np.ndarray:
+        """Return which entities have a text."""
         self._keys_of(entities)
-        return self._state[entities] == _SAYS_SOMETHING
+        return self._state[entities] == _HAS_TEXT
 
     def _keys_of(self, entities: np.ndarray) -> np.ndarray:
         """Return the keys of the entities' texts, (n, 2)."""
@@ -114,22 +114,22 @@ class TextVectors(EntityVectors):
     def _read_keys(self, unread: np.ndarray) -> None:
         """Work out the keys of entities, each once."""
         for first in range(0, len(unread), TEXTS):
-            some = unread[first : first + TEXTS]
-            texts = entity_texts(self.graph, some, self.fields)
-            self._keys[some] = text_keys(texts)
-            self._state[some] = np.where(numbers(pc.equal(texts, "")), _EMPTY, _SAYS_SOMETHING)
+            part = unread[first : first + TEXTS]
+            texts = entity_texts(self.graph, part, self.fields)
+            self._keys[part] = text_keys(texts)
+            self._state[part] = np.where(numbers(pc.equal(texts, "")), _EMPTY, _HAS_TEXT)
 
     def _encode(self, entities: np.ndarray) -> np.ndarray:
         """Encode the texts of entities, keep their vectors and return them, (n, D)."""
         if not len(entities):
             return np.zeros((0, self.dimension), np.float32)
-        keys, first, place = np.unique(
+        keys, first, inverse = np.unique(
             self._keys_of(entities), axis=0, return_index=True, return_inverse=True
         )
         texts = entity_texts(self.graph, entities[first], self.fields).to_pylist()
         vectors = self.encoder.encode(texts, pooling=self.pooling)
         self._store.add(keys, vectors)
-        return vectors[place.ravel()]
+        return vectors[inverse.ravel()]
 
 
 def _loaded(encoder: Encoder | str | Path | None) -> Encoder:
@@ -139,7 +139,7 @@ def _loaded(encoder: Encoder | str | Path | None) -> Encoder:
 
 
 def text_keys(texts: pa.Array) -> np.ndarray:
-    """Return 128 bits of hash a text, (n, 2) uint64."""
+    """Return 128 bits of hash per text, (n, 2) uint64."""
     return np.stack([hash_strings(texts, seed) for seed in (0, 1)], axis=1)
 
 

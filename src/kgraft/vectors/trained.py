@@ -11,13 +11,13 @@ from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.vectors.folder import StoredVectors
 
-LOOKED_AT = 20_000  # rows that tell what is usual
+SAMPLED = 20_000  # rows that tell what is usual
 
 
 class TrainedRows:
-    """The rows of a table by the numbers of a graph, which may be a later or another one.
+    """The rows of a table by the indices of a graph, which may be a later or another one.
 
-    Where the graph is the one that was trained on, its numbers are the rows. Otherwise rows are
+    Where the graph is the one that was trained on, its indices are the rows. Otherwise rows are
     found by id, and entities without one are unseen.
     """
 
@@ -36,7 +36,7 @@ class TrainedRows:
 
     @property
     def in_order(self) -> bool:
-        """Whether the graph's numbers are the rows."""
+        """Whether the graph's indices are the rows."""
         return self._row is None
 
     def rows(self, entities: np.ndarray) -> np.ndarray:
@@ -52,12 +52,12 @@ class TrainedRows:
         """The entities of the graph without a row."""
         return np.flatnonzero(self.rows(np.arange(len(self.graph.entities))) < 0)
 
-    def sample(self, most: int = LOOKED_AT) -> np.ndarray:
+    def sample(self, most: int = SAMPLED) -> np.ndarray:
         """Return entities with a row, `most` drawn at random where there are more."""
-        known = np.flatnonzero(self.rows(np.arange(len(self.graph.entities))) >= 0)
-        if len(known) <= most:
-            return known
-        return np.sort(np.random.default_rng(0).choice(known, most, replace=False))
+        trained = np.flatnonzero(self.rows(np.arange(len(self.graph.entities))) >= 0)
+        if len(trained) <= most:
+            return trained
+        return np.sort(np.random.default_rng(0).choice(trained, most, replace=False))
 
     @cached_property
     def usual_length(self) -> float:
@@ -68,21 +68,21 @@ class TrainedRows:
 
 def _rows_by_id(stored: StoredVectors, graph: Graph) -> np.ndarray:
     """Return the row of each entity of the graph, -1 where none has its id."""
-    number = graph.numbers_of(stored.entity_ids)  # (N,) of the rows
-    found = np.flatnonzero(number >= 0)
-    if 2 * len(found) < len(number):
+    index = graph.numbers_of(stored.entity_ids)  # (N,) of the rows
+    shared = np.flatnonzero(index >= 0)
+    if 2 * len(shared) < len(index):
         trained = stored.manifest
         raise BadInput(
             f"these vectors were trained on {trained.graph or 'a graph without a name'} (version "
             f"{trained.version}), not on {graph.manifest.name or graph.folder}: only "
-            f"{len(found)} of {len(number)} entities are known",
-            remedy=f"train anew: kgraft embed train {graph.folder} --out VECTORS",
+            f"{len(shared)} of {len(index)} entities are known",
+            remedy=f"train again: kgraft embed train {graph.folder} --out VECTORS",
         )
     row = np.full(len(graph.entities), -1, np.int64)
-    row[number[found]] = found
+    row[index[shared]] = shared
     return row
 
 
 def _relations_by_id(stored: StoredVectors, graph: Graph) -> np.ndarray:
-    row = {name: place for place, name in enumerate(stored.relation_ids.to_pylist())}
+    row = {name: row for row, name in enumerate(stored.relation_ids.to_pylist())}
     return np.array([row.get(name, -1) for name in graph.relations["id"].to_pylist()], np.int64)

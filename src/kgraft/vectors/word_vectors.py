@@ -41,11 +41,11 @@ class WordVectors(EntityVectors):
 
     def _take(self, entities: np.ndarray) -> torch.Tensor:
         first, last = self._bounds[entities], self._bounds[entities + 1]
-        _, places = expand(first, last)
+        _, rows = expand(first, last)
         starts = torch.from_numpy(np.append(0, np.cumsum(last - first))[:-1])
-        words = self._ids[torch.from_numpy(places)].long()
+        words = self._ids[torch.from_numpy(rows)].long()
         return torch.nn.functional.embedding_bag(words, self._table, starts, mode="mean")
 
     def _origin(self, entities: np.ndarray) -> np.ndarray:
-        said = self._bounds[entities + 1] > self._bounds[entities]
-        return np.where(said, "text", NONE)
+        described = self._bounds[entities + 1] > self._bounds[entities]
+        return np.where(described, "text", NONE)

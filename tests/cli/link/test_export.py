@@ -15,7 +15,7 @@ def export(run, marked, tmp_path):
 
 def test_an_export_says_whether_it_will_be_used(export, monkeypatch):
     outcome = {"weak_f1": 0.9, "int8_weak_f1": 0.8, "used": False}
-    monkeypatch.setattr("kgraft.link.exporting.export_linker", lambda *given: outcome)
+    monkeypatch.setattr("kgraft.link.export_linker", lambda *given: outcome)
     assert "weak F1 0.9000, int8 0.8000; costs too much" in export().stdout
     assert json.loads(export("--json").stdout) == outcome
 

@@ -52,7 +52,7 @@ def test_training_takes_validation_texts_and_a_model_to_start_from(
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert started == [str(folder / "linker")]
-    assert (tmp_path / "more" / "figures.json").is_file()
+    assert (tmp_path / "more" / "kgraft.json").is_file()
 
 
 def test_where_training_does_not_help_it_says_so(train, marked, monkeypatch):
@@ -82,7 +82,7 @@ def test_a_training_that_was_complete_but_not_written_is_only_written(
     monkeypatch.setattr("kgraft.link.task.LinkTask.step", None)
     result = train(*options)
     assert result.exit_code == 0, result.output
-    assert (tmp_path / "trained" / "config.json").is_file()
+    assert (tmp_path / "trained" / "kgraft.json").is_file()
 
 
 def test_a_linker_that_is_there_is_kept(train, folder, fails):

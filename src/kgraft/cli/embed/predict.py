@@ -88,11 +88,11 @@ def similar(
 
     predictor = open_vectors(graph, vectors, entities=[entity])
     asked = predictor.graph.resolve(entity)
-    near = predictor.vectors.nearest(asked, limit=limit, same_type=same_type)
+    nearest = predictor.vectors.nearest(asked, limit=limit, same_type=same_type)
     if as_json:
-        print_json([{"id": e.id, "label": e.label, "cosine": cosine} for e, cosine in near])
+        print_json([similar.to_dict() for similar in nearest])
         return
     table = Table("cosine", f"like {escape(asked.label)}", box=None, header_style="dim")
-    for other, cosine in near:
+    for other, cosine in nearest:
         table.add_row(f"{cosine:.3f}", name_and_id(other))
     console().print(table)

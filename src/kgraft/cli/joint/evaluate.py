@@ -1,4 +1,4 @@
-"""`kgraft joint eval`: what the graph is worth to a joint model on a task."""
+"""`kgraft joint eval`: what the graph adds to a joint model on a task."""
 
 from __future__ import annotations
 
@@ -24,13 +24,6 @@ def eval_(
         Path | None, typer.Option(help="The folder with the task's files, where it has some.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=1000, help="Trainings.")] = 1,
-    strategies: Annotated[
-        bool, typer.Option("--strategies", help="Compare when the graph gets known, if at all.")
-    ] = False,
-    encoder: Annotated[
-        str | None,
-        typer.Option(help="With --strategies: the encoder it was trained from, if it was moved."),
-    ] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -42,17 +35,13 @@ def eval_(
     once. The interval holds the difference in 95 of 100 cases (paired bootstrap over the examples,
     seeds pooled).
 
-    With --strategies the encoder that never knew the graph is compared with four that do: from
-    pre-training only, from fine-tuning only, from both, and by learning what the graph asks beside
-    the task (multi-task).
-
     Examples:
 
       kgraft joint eval classes --model together --graph my-graph
 
       kgraft joint eval questions --model together --graph movies --data QUESTIONS
 
-      kgraft joint eval relations --model together --graph my-graph --data TEXTS --strategies
+      kgraft joint eval relations --model together --graph my-graph --data TEXTS
     """
     from functools import partial
 
@@ -62,25 +51,16 @@ def eval_(
     opened = Graph.open(graph)
     need_joint_model(model)
     need_data(data)
-    from kgraft.joint import fresh_joint, load_joint
+    from kgraft.joint import load_joint
     from kgraft.joint.saving import read_facts
-    from kgraft.tasks import compare_strategies, evaluate_joint
+    from kgraft.tasks import evaluate_joint
     from kgraft.tasks.joint_tasks import refuse_learnt
 
     load = partial(load_joint, model)
     refuse_learnt(task, read_facts(model), opened)
     with progress_bar(quiet) as progress:
-        if strategies:
-            fresh = partial(fresh_joint, model, opened, encoder)
-            found = compare_strategies(
-                task, load, fresh, opened, data, seeds=seeds, progress=progress
-            )
-        else:
-            one = evaluate_joint(task, load, opened, data, seeds=seeds, progress=progress)
-            found = {task: one}
+        measured = evaluate_joint(task, load, opened, data, seeds=seeds, progress=progress)
     if as_json:
-        told = {name: {"difference": x.difference, **vars(x)} for name, x in found.items()}
-        print_json({"task": task, **(told if strategies else told[task])})
+        print_json({"task": task, "difference": measured.difference, **vars(measured)})
     else:
-        for name, difference in found.items():
-            console().print(escape(f"{name}  {difference}"))
+        console().print(escape(f"{task}  {measured}"))

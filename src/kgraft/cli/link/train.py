@@ -11,24 +11,24 @@ import typer
 from kgraft.cli.given import need_link_model, need_room
 from kgraft.cli.output import (
     MOST,
-    MOST_EPOCHS,
     AsJson,
     GraphName,
     Overwrite,
     Quiet,
-    Seed,
     console,
     epoch_line,
     escape,
-    finite,
     print_json,
 )
+from kgraft.cli.settings_options import Changes, settings_options
 from kgraft.errors import BadInput
+from kgraft.link.settings import LinkSettings
 from kgraft.progress import progress_bar
 
 FIGURES = ("weak_f1", "strong_f1")  # that are told of an epoch
 
 
+@settings_options(LinkSettings)
 def train(
     graph: GraphName = "world",
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path("linker"),
@@ -54,19 +54,11 @@ def train(
     encoder: Annotated[
         str | None, typer.Option(help="With --from-scratch: an encoder's folder or hub name.")
     ] = None,
-    fully_annotated: Annotated[
-        bool, typer.Option("--fully-annotated", help="Every mention in the texts is marked.")
-    ] = False,
-    epochs: Annotated[
-        int | None, typer.Option(min=1, max=MOST_EPOCHS, help="Most passes over the texts.")
-    ] = None,
-    learning_rate: Annotated[
-        float | None, typer.Option(min=0, max=1, callback=finite, help="Size of a step.")
-    ] = None,
-    seed: Seed = 0,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
+    *,
+    changes: Changes,
 ) -> None:
     """Train a linker for a graph.
 
@@ -93,13 +85,9 @@ def train(
     need_link_model(init_from)
     annotated = read_annotated(texts, opened) if texts else None
     held_out = read_annotated(valid, opened) if valid else None
-    from kgraft.link import LinkSettings, adapt_linker, read_adaptation
-    from kgraft.link.shipped import load_model
-    from kgraft.link.train import new_model
+    from kgraft.link import adapt_linker, load_model, new_model, read_adaptation
 
-    settings = LinkSettings(seed=seed, fully_annotated=fully_annotated).replace(
-        epochs=epochs, learning_rate=learning_rate
-    )
+    settings = LinkSettings().replace(**changes)
     model = new_model(encoder, settings) if from_scratch else load_model(init_from)
     with progress_bar(quiet) as progress:
         for epoch in adapt_linker(

@@ -1,0 +1,98 @@
+"""Readers of entities to compare a joint model with: fixed vectors, a plain GCN, the graph alone.
+
+See `kgraft.tasks.entity_classes` for what a reader is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from kgraft.graph import Graph
+from kgraft.graph.adjacency import expand
+from kgraft.joint import JointModel, open_memory
+from kgraft.tasks.entity_classes import AT_ONCE
+from kgraft.vectors.graph_attention import GraphAttention
+from kgraft.vectors.neighbourhood import neighbourhoods
+
+
+class FixedVectors(nn.Module):
+    """Vectors as they are."""
+
+    def __init__(self, vectors: Tensor) -> None:
+        super().__init__()
+        self._vectors = vectors
+
+    def forward(self, entities: np.ndarray, *, seed: int) -> Tensor:
+        """Return the vectors of entities, (n, F)."""
+        del seed
+        return self._vectors[torch.from_numpy(entities)]
+
+
+@torch.no_grad()
+def fixed(model: JointModel, graph: Graph, readings: int = 1) -> FixedVectors:
+    """Return what a joint model knows of all entities as it is, the mean of some readings."""
+    model.eval()
+    memory, numbers = open_memory(model, graph), np.arange(len(graph.entities))
+    found = [
+        [model.entity_vectors(graph, memory, part, seed=seed) for seed in range(readings)]
+        for part in np.array_split(numbers, len(numbers) // AT_ONCE + 1)
+    ]
+    return FixedVectors(torch.cat([torch.stack(read).mean(0) for read in found]))
+
+
+class PlainGcn(nn.Module):
+    """Two layers of Kipf and Welling's: Â ReLU(Â X W1) W2, Â = D^-½ (A + I) D^-½, relations unseen.
+
+    X are vectors of the entities' texts; ÂX is made once.
+    """
+
+    def __init__(self, graph: Graph, texts: Tensor, *, dropout: float = 0.3) -> None:
+        super().__init__()
+        self._adjacency = graph.adjacency
+        self._scale = torch.from_numpy((graph.adjacency.degree() + 1.0) ** -0.5).float()
+        self._once = self._mixed(np.arange(len(texts)), texts)
+        size = texts.shape[1]
+        self.first, self.second = nn.Linear(size, size), nn.Linear(size, size)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, entities: np.ndarray, *, seed: int) -> Tensor:
+        """Return the vectors of entities, (n, F); nothing is sampled, so the seed is not used."""
+        del seed
+        first, last = self._adjacency.spans(entities, "both")
+        near = self._adjacency.edges[expand(first, last)[1], 1]
+        distinct = np.unique(np.concatenate([entities, near]))
+        inner = torch.relu(self.first(self.dropout(self._once[torch.from_numpy(distinct)])))
+        return self._mixed(entities, self.second(self.dropout(inner)), distinct)
+
+    def _mixed(self, rows: np.ndarray, held: Tensor, of: np.ndarray | None = None) -> Tensor:
+        """Return rows of Â times vectors, of all entities or of some in order."""
+        row, edge = expand(*self._adjacency.spans(rows, "both"))
+        far = self._adjacency.edges[edge, 1].astype(np.int64)
+        row, far = np.append(row, np.arange(len(rows))), np.append(far, rows)
+        place = far if of is None else np.searchsorted(of, far)
+        weight = self._scale[torch.from_numpy(rows[row])] * self._scale[torch.from_numpy(far)]
+        found = held.new_zeros(len(rows), held.shape[1])
+        weighed = held[torch.from_numpy(place)] * weight[:, None]
+        return found.index_add(0, torch.from_numpy(row), weighed)
+
+
+class GraphAlone(nn.Module):
+    """Graph attention that knows of an entity only which relations are around it."""
+
+    def __init__(self, graph: Graph, size: int, fan_out: Sequence[int]) -> None:
+        super().__init__()
+        self._graph, self._fan_out = graph, tuple(fan_out)
+        self.attention = GraphAttention(size)
+        self.relations = nn.Parameter(torch.randn(len(graph.relations), size) * 0.1)
+        self.entity = nn.Parameter(torch.zeros(size))
+
+    def forward(self, entities: np.ndarray, *, seed: int) -> Tensor:
+        """Return the vectors of entities, (n, F)."""
+        around = neighbourhoods(self._graph, entities, self._fan_out, seed=seed)
+        held = self.entity.expand(len(around.entity), -1)
+        vectors: Tensor = self.attention(around, held, self.relations)
+        return vectors
