@@ -67,7 +67,7 @@ def need_link_model(folder: str | Path | None) -> None:
 
 def need_graft(folder: str | Path | None) -> None:
     """Refuse a graft that is not there."""
-    _need_model(folder, "graft", "kgraft graft train")
+    _need_model(folder, "graft", "kgraft graft train", "graft.safetensors")
 
 
 def need_joint_model(folder: str | Path | None) -> None:
@@ -96,11 +96,17 @@ def need_room(out: Path, *, overwrite: bool = False) -> None:
         refuse_existing(out, ANY)
 
 
-def _need_model(folder: str | Path | None, kind: str, command: str) -> None:
-    """Refuse a folder that is not of a kind of model, by its manifest."""
+def _need_model(folder: str | Path | None, kind: str, command: str, unversioned: str) -> None:
+    """Refuse a folder that is not of a kind of model, by its manifest.
+
+    Folders of format 1 had none, but an `unversioned` file.
+    """
     if folder is None:
         return
     if not (Path(folder) / MODEL_MANIFEST).is_file():
+        if (Path(folder) / unversioned).is_file():
+            remedy = f"write it again with '{command}'"
+            raise BadInput(f"is a {kind} of format 1", file=str(folder), remedy=remedy)
         raise NotFound(f"no {kind} at {folder}; give a folder that '{command}' wrote")
     if not Kind(kind, MODEL_MANIFEST).is_at(Path(folder)):
         remedy = f"give a folder that '{command}' wrote"
