@@ -234,7 +234,7 @@ def test_overwriting_takes_graphs_only(run, letters, tmp_path):
     assert run("import", source, "--out", letters, "--overwrite").exit_code == 0
     before = names(source)
     result = run("import", source, "--out", source, "--overwrite")
-    assert_refused(result, f"{source} is no graph, so it is not overwritten; name another folder")
+    assert_refused(result, f"{source} is not a graph, so it is not overwritten")
     assert names(source) == before
     assert names(tmp_path) == ["letters", "source"]
 

@@ -393,6 +393,7 @@ def check(graph: GraphName = "world", quiet: Quiet = False, as_json: AsJson = Fa
     Example:  kgraft graph check world
     """
     from kgraft.graph import Graph, check_graph
+    from kgraft.graph.migrate import is_current
 
     folder = Graph.locate(graph)
     with progress_bar(quiet) as progress:
@@ -404,5 +405,8 @@ def check(graph: GraphName = "world", quiet: Quiet = False, as_json: AsJson = Fa
             console().print(f"[red]{escape(problem)}[/]")
         if not problems:
             console().print(f"[green]{escape(folder)}[/]: all is well")
+            if not is_current(folder):
+                command = f"kgraft graph migrate {folder}"
+                console().print(f"  written by an older kgraft; faster after  {escape(command)}")
     if problems:
         raise typer.Exit(1)

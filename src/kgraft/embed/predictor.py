@@ -55,6 +55,10 @@ class LinkPredictor:
         self.trained = EmbeddingTables(self.settings, stored.entities, _relations(stored))
         self.vectors = TableVectors(stored, graph, cold_start=NeighbourFallback(self._guess))
 
+    def __repr__(self) -> str:
+        size = f"{len(self.graph):,} entities, dimension {self.settings.dimension}"
+        return f"<Embedded {self.settings.model} of {self.graph.manifest.name}: {size}>"
+
     @classmethod
     def from_pretrained(cls, folder: str | Path, graph: Graph) -> LinkPredictor:
         """Open the vectors of a folder for a graph."""

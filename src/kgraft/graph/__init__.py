@@ -22,6 +22,7 @@ from kgraft.graph.graph import Graph
 from kgraft.graph.literals import Literal
 from kgraft.graph.mentions import IGNORED, UNKNOWN, Match, Mentions
 from kgraft.graph.merge import merge_graphs
+from kgraft.graph.migrate import migrate_graph
 from kgraft.graph.paths import Fact, Subgraph
 from kgraft.graph.profile import GraphProfile, profile_graph
 from kgraft.graph.profile_picture import profile_svg
@@ -82,6 +83,7 @@ __all__ = [
     "fill_pattern",
     "from_networkx",
     "merge_graphs",
+    "migrate_graph",
     "mirrored_relations",
     "open_source",
     "placeholders",

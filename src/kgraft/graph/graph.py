@@ -121,8 +121,8 @@ class Graph:
 
     def __contains__(self, which: object) -> bool:
         try:
-            return isinstance(which, Entity | str | int) and self.index(which) >= 0
-        except NotFound:
+            return self.index(which) >= 0  # type: ignore[arg-type]
+        except (NotFound, TypeError):
             return False
 
     def __getitem__(self, which: EntityLike) -> Entity:
@@ -186,7 +186,8 @@ class Graph:
         is_current = self.manifest.keys_version == KEYS_VERSION
         if is_current and all(name in self.tables for name in SINCE_0_2):
             return Aliases(self.tables, self.manifest.alias_seed)
-        logger.info("%s was imported by an older kgraft: import it again to save time", self.folder)
+        told = "%s was written by an older kgraft: kgraft graph migrate saves time"
+        logger.info(told, self.folder)
         tables, seed = name_tables(self.entities, self.whole().triples)
         return Aliases(tables, seed)
 
@@ -250,6 +251,9 @@ class Graph:
 
         An entity of another version of the graph is found by its id.
         """
+        if isinstance(which, bool) or not isinstance(which, Entity | str | int | np.integer):
+            known = "give the entity, its id, its exact label or its index"
+            raise TypeError(f"{which!r} is not an entity: {known}")
         if isinstance(which, int | np.integer):
             if not 0 <= which < len(self):
                 known = f"indices go from 0 to {len(self) - 1}"

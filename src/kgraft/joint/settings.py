@@ -71,7 +71,7 @@ class PretrainSettings:
             said = f"masked_mentions is {self.masked_mentions}"
             raise BadInput(said, remedy="give a share from 0 to 1")
 
-    def changed(self, **changes: Any) -> PretrainSettings:  # noqa: ANN401
+    def changed(self, **changes: Any) -> PretrainSettings:
         """Return the settings with those changed that are not None."""
         return replace(self, **{name: x for name, x in changes.items() if x is not None})
 

@@ -6,9 +6,9 @@ import torch
 from benchmarks.embed.ours import queries_of, rows_of, settings_of, some_of
 from benchmarks.embed.speed import compare, query_order, refuse_other_ranks, versus
 from benchmarks.harness import Run
+from kgraft.embed.embedding import Embedding
 
 from benchmarks.embed import speed
-from kgraft.embed.embedding import Embedding
 from kgraft.embed.evaluate import rank_queries
 from kgraft.graph import Graph
 

@@ -13,8 +13,8 @@ from benchmarks.peers.pykeen import (
     peak_megabytes,
     unit_pairs,
 )
-
 from kgraft.embed.embedding import Embedding
+
 from kgraft.embed.settings import Settings
 
 ENTITIES, RELATIONS, DIMENSION = 7, 3, 6

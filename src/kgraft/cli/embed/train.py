@@ -58,13 +58,13 @@ def train(
 
     check_preset(preset or model)
     opened = Graph.open(graph)
-    if out is not None:
-        need_room(out, overwrite=overwrite)
+    name = (preset or model).partition("-")[0]
+    out = out or Path(f"{opened.manifest.name or opened.folder.name}.{name}")
+    need_room(out, overwrite=overwrite)
     from kgraft.embed import preset_settings, train_embedding
     from kgraft.training import Processes
 
     settings = preset_settings(preset or model, opened).replace(**changes)
-    out = out or Path(f"{opened.manifest.name or opened.folder.name}.{settings.model}")
     quiet = quiet or not Processes.here().main
     if not quiet:
         print(f"{settings.model}, seed {settings.seed}; {settings.summary()}", file=sys.stderr)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgraft.cli.given import need_graft, need_room, need_texts, need_vectors
+from kgraft.cli.given import need_encoder, need_graft, need_room, need_texts, need_vectors
 from kgraft.cli.output import (
     AsJson,
     GraphName,
@@ -129,9 +129,12 @@ def train(
     """
     from kgraft.graph import Graph
 
-    Graph.open(graph)
+    opened = Graph.open(graph)
+    for relation in hypernym_relation or ():
+        opened.relation(relation)
     knowledge = _knowledge_kind(knowledge, recall_facts=recall_facts)
     _check(kind, texts, init_from, vectors or ())
+    need_encoder(encoder)
     need_room(out, overwrite=overwrite)
     from kgraft.graft import attach, open_knowledge, train_graft
     from kgraft.text import MaskedHead, layers_of
