@@ -59,7 +59,8 @@ class SimilarEntityFacts:
         queries = self._vectors_of(entity, exclude)
         for index in np.unique(relation).tolist():
             near, ends, facts = self._facts[index]
-            for block in _blocks(*np.searchsorted(relation, [index, index + 1]), len(near)):
+            first, last = np.searchsorted(relation, [index, index + 1]).tolist()
+            for block in _blocks(first, last, len(near)):
                 weights = self._weights(queries[block], entity[block], near)
                 row, column, score = _best((facts.T @ weights.T).T)
                 parts.append((block.start + row, ends[column], score))
@@ -126,8 +127,8 @@ def _blocks(first: int, last: int, others: int) -> Iterator[slice]:
     """Yield the rows first:last in blocks that can be compared with others at once."""
     if others:
         size = max(1, AT_ONCE // others)
-        for start in range(int(first), int(last), size):
-            yield slice(start, min(start + size, int(last)))
+        for start in range(first, last, size):
+            yield slice(start, min(start + size, last))
 
 
 def _best(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
