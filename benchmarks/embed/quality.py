@@ -67,7 +67,7 @@ def _trained(graph: Graph, settings: EmbedSettings, work: Path) -> Path:
     if folder.exists():
         stored = read_vectors(folder)
         same = EmbedSettings.from_dict(stored.facts["settings"]) == settings
-        if same and stored.manifest.version == graph.manifest.version:
+        if same and stored.config.version == graph.manifest.version:
             return folder
         shutil.rmtree(folder)
     for epoch in train_embedding(graph, settings, folder):

@@ -132,6 +132,7 @@ MODELS = {  # the kind of each model, and its weights
     "link": ("link model", ["model.safetensors"]),
     "graft": ("graft", ["graft.safetensors"]),
     "joint": ("joint model", ["joint.safetensors"]),
+    "vectors": ("vectors folder", ["entities.safetensors"]),
 }
 ENCODERS = {"link": "encoder", "graft": "host"}  # the setting that names it
 
@@ -148,10 +149,6 @@ def write_models(folder):
             (model / "kgraft.json").write_text(json.dumps(manifest | {"files": files}))
             for weight in weights if state != "empty" else ():
                 (model / weight).write_bytes(b"abc" if state == "cut" else b"abcd")
-    files = {"entities.safetensors": {"bytes": 4, "sha256": ""}}
-    (folder / "cut" / "vectors").mkdir()
-    (folder / "cut" / "vectors" / "vectors.json").write_text(json.dumps({"files": files}))
-    (folder / "cut" / "vectors" / "entities.safetensors").write_bytes(b"abc")
     (folder / "data").mkdir()
     for name in ("train", "dev"):
         (folder / "data" / f"{name}.jsonl").write_text("{}\n")
@@ -165,7 +162,7 @@ def outcomes(tmp_path_factory):
     (folder / "there.txt").write_text("a\n")
     (folder / "bad.jsonl").write_text("{}\n")
     (folder / "vectors").mkdir()
-    (folder / "vectors" / "vectors.json").write_text("[]")
+    (folder / "vectors" / "kgraft.json").write_text("[]")
     (folder / "company.complex").mkdir()
     example = [{"id": "a", "label": "A"}, {"id": "b", "label": "B"}]
     build_graph(TablesSource([("a", "r", "b")], example), folder / "company")

@@ -29,7 +29,7 @@ from kgraft.training.run_folder import run_folder
 from kgraft.vectors import read_vectors
 
 ROOT = Path(__file__).parents[2]
-RESULT = ("entities.safetensors", "relations.safetensors", "vectors.json")
+RESULT = ("entities.safetensors", "relations.safetensors", "kgraft.json")
 LEARNT = [
     (model.name, similarity, loss)
     for model in [MODELS[name] for name in MODELS]
@@ -93,7 +93,7 @@ def test_the_folder_says_how_it_was_made(desks, tmp_path):
     settings = quick(**SHORT)
     epochs = run(desks, settings, tmp_path / "vectors")
     stored = read_vectors(tmp_path / "vectors")
-    assert stored.manifest.version == desks.manifest.version
+    assert stored.config.version == desks.manifest.version
     assert stored.entity_ids.to_pylist() == desks.entities["id"].to_pylist()
     assert stored.facts["settings"] == settings.to_dict()
     assert stored.facts["model"] == "complex"

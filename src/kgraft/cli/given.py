@@ -139,15 +139,7 @@ def need_answerer(folder: str | Path | None) -> None:
 
 def need_vectors(folder: Path) -> None:
     """Refuse trained vectors that are not there, or cut short."""
-    if not folder.is_dir():
-        command = f"kgraft embed train GRAPH --out {folder}"
-        raise NotFound(f"no vectors at {folder}; train again: {command}")
-    remedy = "give a folder that 'kgraft embed train' wrote"
-    manifest = folder / "vectors.json"
-    if not manifest.is_file():
-        reason = f"{folder} is not a vectors folder (it has no vectors.json)"
-        raise BadInput(reason, remedy=remedy)
-    _need_files(folder, _read_manifest(manifest, "vectors folder", remedy).get("files"))
+    _need_model(folder, "vectors folder", "kgraft embed train")
 
 
 def need_room(out: Path, *, overwrite: bool = False) -> None:

@@ -7,9 +7,8 @@ from kgraft.vectors.combined import CombinedVectors
 from kgraft.vectors.entity_text import entity_texts
 from kgraft.vectors.entity_vectors import EntityVectors, SimilarEntity, same_graph
 from kgraft.vectors.folder import (
-    VECTORS,
     StoredVectors,
-    VectorsManifest,
+    VectorsConfig,
     read_vectors,
     write_table_vectors,
 )
@@ -26,7 +25,6 @@ from kgraft.vectors.trained import TrainedRows
 from kgraft.vectors.word_vectors import WordVectors
 
 __all__ = [
-    "VECTORS",
     "AncestorVectors",
     "AttentionVectors",
     "ColdStart",
@@ -49,7 +47,7 @@ __all__ = [
     "TextVectors",
     "TrainedRows",
     "VectorStore",
-    "VectorsManifest",
+    "VectorsConfig",
     "WordVectors",
     "entity_texts",
     "neighbourhoods",
