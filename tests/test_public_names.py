@@ -233,6 +233,7 @@ NAMES = {
         "Graft",
         "GraftOutput",
         "GraftSettings",
+        "GraftTexts",
         "GraftedEncoder",
         "GraphKnowledge",
         "InjectionSettings",

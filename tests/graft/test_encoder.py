@@ -112,6 +112,13 @@ def test_what_is_no_graft_is_refused_in_one_line(encoder, knowledge, tmp_path, s
     assert "\n" not in str(raised.value)
 
 
+def test_a_folder_of_format_1_is_told(encoder, knowledge, tmp_path):
+    encoder.save_pretrained(tmp_path)
+    (tmp_path / "kgraft.json").rename(tmp_path / "config.json")
+    with pytest.raises(BadInput, match=r"format 1.*kgraft graft train"):
+        GraftedEncoder.from_pretrained(tmp_path, {2: knowledge})
+
+
 def test_two_kinds_of_knowledge(encoder, graph, host_folder):
     attach(encoder.model, {1: GraphKnowledge(graph, DrawnVectors(graph))}, settings={1: SETTINGS})
     assert encoder.grafts.layers == [1, 2]

@@ -1,8 +1,10 @@
 """The knowledge of a saved graft is opened again as the graft stores it."""
 
 import numpy as np
+import pytest
 from tests.graft.senses import tiny_wordnet
 
+from kgraft.errors import BadInput
 from kgraft.graft import GraftedEncoder, GraphKnowledge, WordNetKnowledge, open_knowledge
 from kgraft.text import Encoder
 
@@ -36,3 +38,14 @@ def test_ancestors_are_known_again(tmp_path, host_folder, monkeypatch):
     encoder.save_pretrained(tmp_path / "graft")
     again = GraftedEncoder.from_pretrained(tmp_path / "graft")
     assert np.array_equal(again.encode(["a dog"]), encoder.encode(["a dog"]))
+
+
+def test_a_kind_that_is_not_registered_is_refused(graph):
+    with pytest.raises(BadInput, match=r"'magic'.*graph"):
+        open_knowledge(graph.folder, kind="magic")
+
+
+def test_word_senses_need_a_graph_of_them(graph, tmp_path, monkeypatch):
+    monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(BadInput, match="parts of speech"):
+        open_knowledge(graph.folder, kind="wordnet")

@@ -171,6 +171,31 @@ def test_exact_search_finds_names_as_the_graph_has_them(matcher):
     }
 
 
+def test_exact_candidates_are_those_of_the_alias_table(graph, matcher):
+    text = "Paris, Paris, Texas, 東京 and tumor"
+    mentions = matcher.find([text], exact=True)
+    for row, (start, end) in enumerate(zip(mentions.start, mentions.end, strict=True)):
+        entity, prior = graph.aliases.candidates(graph.aliases.row(text[start:end]))
+        own = slice(*mentions.bounds[row : row + 2])
+        assert mentions.entity[own].tolist() == entity.tolist()
+        assert mentions.prior[own].tolist() == pytest.approx(prior.tolist())
+
+
+def test_forms_of_words_count_like_names(graph, matcher):
+    """Rats means what its name means, and tumors besides; a word of no form means its names."""
+    rat, tumor = graph.numbers_of(["rat", "tumor"]).tolist()
+
+    def forms(words):
+        index = np.array([words.index("rats"), words.index("rat")])
+        return index, np.array([rat, tumor]), np.array([2.0, 3.0], np.float32)
+
+    mentions = matcher.find(["Rats", "a rat"], exact=True, forms=forms)
+    columns = (mentions.text, mentions.start, mentions.end)
+    assert list(zip(*(c.tolist() for c in columns), strict=True)) == [(0, 0, 4), (1, 2, 5)]
+    assert mentions.entity.tolist() == [rat, tumor, rat]
+    assert mentions.prior.tolist() == pytest.approx([1, 0.75, 0.25])
+
+
 # Abbreviations
 
 
