@@ -20,6 +20,7 @@ def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_examples_run(page, cache, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
@@ -69,6 +70,7 @@ def test_a_wrong_command_is_noticed(parse):
             parse(words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_in_blocks_are_spelt_right(page, parse):
     for words in block_commands(page):
@@ -81,6 +83,7 @@ def test_commands_in_the_text_of_the_readme_are_spelt_right(parse):
         parse(words)
 
 
+@pytest.mark.slow
 def test_quick_commands_of_the_readme_can_be_pasted(cache, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     monkeypatch.chdir(tmp_path)

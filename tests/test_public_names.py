@@ -271,6 +271,7 @@ def loaded(code):
     return done.stdout.splitlines()[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [
@@ -287,6 +288,7 @@ def test_nothing_heavy_is_loaded(code):
     assert loaded(code) == "[]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["import kgraft.graph", "from kgraft import Graph"])
 def test_a_graph_needs_no_torch(code):
     modules = loaded(code)
@@ -294,6 +296,7 @@ def test_a_graph_needs_no_torch(code):
     assert "transformers" not in modules
 
 
+@pytest.mark.slow
 def test_a_graph_is_looked_up_without_torch():
     code = "from kgraft import Graph; Graph.open('world').mentions('from Paris to Berlin')"
     modules = loaded(code)
@@ -319,6 +322,7 @@ app()
 """
 
 
+@pytest.mark.slow
 def test_help_answers_at_once():
     """Ours costs little more than the help of a program that does nothing, on any machine."""
     ours = [sys.executable, "-c", "from kgraft.cli import main; main()", "--help"]

@@ -32,6 +32,7 @@ def test_every_command_has_an_example(name):
     assert any(words[:2] == ["graph", name] for words in examples())
 
 
+@pytest.mark.slow
 def test_the_examples_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ran, targets = set(), []

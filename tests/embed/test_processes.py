@@ -31,6 +31,7 @@ def opened(folders, kind):
     return [Embedded.open(folder / kind, Graph.open(folder / "graph")) for folder in folders]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_quality_is_the_same(folders, kind):
     one, two = (

@@ -62,6 +62,7 @@ def test_a_mark_that_is_no_name_is_a_mention_of_its_own(encoder, graph):
     assert batch.entity.tolist() == [[graph.numbers_of([mark["entity"]]).tolist()]]
 
 
+@pytest.mark.slow
 def test_the_linker_learns_alone_while_the_host_stays(encoder, data):
     made = trainee(encoder, data)
     before = {n: p.clone() for n, p in encoder.model.named_parameters()}
@@ -115,6 +116,7 @@ def new(host_folder, knowledge):
     return GraftedEncoder(host, {2: knowledge}, settings={2: SETTINGS})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [None, 2])
 def test_a_training_that_is_stopped_goes_on_to_the_same_bits(
     host_folder, knowledge, data, tmp_path, rank

@@ -37,6 +37,7 @@ def test_objects_of_one_token(encoder, graph):
         assert found == (pieces[0] if len(pieces) == 1 else -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("knowing", [True, False])
 def test_ranks(encoder, asked, knowing):
     torch.manual_seed(0)
@@ -115,6 +116,7 @@ def priors(named, asked):
         yield dict(zip(named.entity[held].tolist(), named.prior[held].tolist(), strict=True))
 
 
+@pytest.mark.slow
 def test_facts_are_learnt(expecting, asked):
     windows = noticed_clozes(expecting, 2, asked, forgotten=0.0)
     head = MaskedHead.of(expecting)

@@ -66,6 +66,7 @@ def test_the_examples_of_glosses(senses):
     assert (text[start:end], lemma, pos, keys) == ("dog", "dog", "NOUN", [DOG])
 
 
+@pytest.mark.slow
 def test_choosing_after_training(senses, host_folder, tmp_path):
     """Both senses are offered under one lemma; the words around tell them apart."""
     host = Encoder.load(host_folder, device="cpu", max_length=32)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 import torch
 
 from kgraft.text import Encoder
@@ -32,6 +33,7 @@ def test_it_learns_and_the_encoder_does_not(encoder, tmp_path):
     assert all(torch.equal(p, before[n]) for n, p in encoder.model.named_parameters())
 
 
+@pytest.mark.slow
 def test_a_training_that_is_stopped_goes_on_to_the_same_bits(encoder, tmp_path):
     whole, _ = run(encoder, tmp_path / "whole")
     run(encoder, tmp_path / "parts", stop=1)
@@ -46,6 +48,7 @@ def test_a_head_is_kept_in_a_file(encoder, tmp_path):
     assert torch.equal(MaskedHead.load(tmp_path, encoder).dense.weight, head.dense.weight)
 
 
+@pytest.mark.slow
 def test_the_encoder_learns_if_it_may(encoder, tmp_path):
     own = Encoder.load(device="cpu", max_length=64)
     settings = replace(SETTINGS, encoder_rate=1e-4)

@@ -116,6 +116,7 @@ def test_more_epochs_go_on_where_fewer_ended(tmp_path):
     assert bits(parts.state()) == bits(whole.state())
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     stops=st.lists(st.integers(0, 4 * STEPS - 1), min_size=1, max_size=4),

@@ -157,6 +157,7 @@ def test_the_sketch_loses_few(clustered, sketched):
     assert "codes" in sketched._stored.tensors()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 10, 200])
 def test_no_entity_is_named_twice(clustered, sketched, limit):
     vectors, queries = clustered
@@ -213,6 +214,7 @@ def test_any_dimension_can_be_sketched(random_vectors, few_are_many, dimension):
     assert (found[:, 0] == np.arange(50)).mean() > 0.9
 
 
+@pytest.mark.slow
 def test_an_index_is_the_same_each_time_it_is_built(clustered, sketched):
     again = built(clustered[0], part=2999)
     for name, tensor in sketched._stored.tensors().items():
@@ -300,6 +302,7 @@ def test_an_entity_added_twice_at_once_is_refused(either, random_vectors):
 # Files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [
@@ -338,6 +341,7 @@ def test_a_foreign_file_is_named(tmp_path, tensors):
         EntityIndex.open(tmp_path / "foreign")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "change"),
     [
