@@ -44,6 +44,7 @@ def run(*words):
     return done
 
 
+@pytest.mark.slow
 def test_training_tells_what_it_does(folder, graph, host_folder):  # noqa: F811
     done = run("train", graph.folder, "--texts", folder / "texts.jsonl", "--encoder", host_folder,
                "--linker-epochs", 0, "--epochs", 1, "--layer", 1, "--rank", 2,
@@ -66,6 +67,7 @@ def test_documents_are_read_in_pairs(folder, graph, host_folder):  # noqa: F811
     assert "next " in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "options"),
     [(True, []), (True, ["--open-vocabulary", "--hypernym-relation", "hypernym"]), (False, [])],
@@ -84,6 +86,7 @@ def test_word_senses_by_the_same_command(tmp_path, host_folder, given, options, 
         assert "18 texts with 18 annotated words, 2 texts to validate on" in done.stderr
 
 
+@pytest.mark.slow
 def test_facts_are_recalled(folder, graph, host_folder):  # noqa: F811
     done = run("train", graph.folder, "--recall-facts", "--encoder", host_folder,
                "--linker-epochs", 1, "--epochs", 1, "--out", folder / "recalls")  # fmt: skip

@@ -114,6 +114,7 @@ def test_diff_shows_what_changed(run, tmp_path):
     assert last == "~ ada  Ada; label: Ada [/x] → Ada; aliases:  → Countess"
 
 
+@pytest.mark.slow
 def test_split(run):
     result = run("split", "world", "-o", "parts", "--valid", "0.2", "--test", "0", "--seed", "3")
     assert result.exit_code == 0

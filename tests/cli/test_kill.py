@@ -46,6 +46,7 @@ def killed(place, *command, moments=0):
     return told
 
 
+@pytest.mark.slow
 def test_an_import_that_is_killed(place):
     out = place / "out"
     for told in killed(place, "graph", "import", place.parent / "source.tsv", "--out", out, "-q"):
@@ -54,6 +55,7 @@ def test_an_import_that_is_killed(place):
     assert check_graph(out) == []
 
 
+@pytest.mark.slow
 def test_an_import_over_another_graph_that_is_killed(place):
     out, source = place / "out", place.parent / "source.tsv"
     build(out)
@@ -92,6 +94,7 @@ def test_an_export_that_is_killed(place, name):
         assert (told["again"], told["held"]) == (2 if name in told["left"] else 0, [name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_imports_to_one_target_at_once(place, overwrite):
     source, out = place.parent / "source.tsv", place / "out"
@@ -109,6 +112,7 @@ def test_imports_to_one_target_at_once(place, overwrite):
     assert check_graph(out) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

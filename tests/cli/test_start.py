@@ -34,6 +34,7 @@ def process(*arguments, **options):
     return subprocess.run([*MAIN, *arguments], capture_output=True, text=True, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_every_command_has_help(command, flag):
@@ -79,6 +80,7 @@ def test_wrong_usage_exits_with_2(arguments):
     assert "Traceback" not in result.output
 
 
+@pytest.mark.slow
 def test_an_error_is_one_line_on_stderr():
     done = process("graph", "info", "nowhere")
     assert done.returncode == 2
@@ -88,6 +90,7 @@ def test_an_error_is_one_line_on_stderr():
     )
 
 
+@pytest.mark.slow
 def test_debug_shows_the_trace():
     done = process("--debug", "graph", "info", "nowhere")
     assert done.returncode == 1
@@ -95,12 +98,14 @@ def test_debug_shows_the_trace():
     assert "kgraft.errors.NotFound: no graph at nowhere" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_the_system_refuses_is_one_line_too(tmp_path):
     done = process("graph", "info", "x" * 300)
     path = Path("x" * 300, "manifest.json")
     assert (done.returncode, done.stderr) == (2, f"kgraft: {path}: File name too long\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 1, 3])
 def test_debug_shows_the_trace_wherever_it_stands(place):
     arguments = ["graph", "info", "x" * 300]
@@ -123,6 +128,7 @@ def test_an_interrupt_is_one_line(monkeypatch, tmp_path):
     assert result.stderr == "kgraft: interrupted; nothing half-written is left\n"
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error():
     read, write = os.pipe()
     os.close(read)
@@ -131,6 +137,7 @@ def test_a_closed_pipe_is_no_error():
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "word", "offered"),
     [

@@ -33,6 +33,7 @@ def opened(folders, kind):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_quality_is_the_same(folders, kind):
     one, two = (

@@ -357,6 +357,7 @@ def check_one_by_one(matcher, texts):
             assert getattr(together, name).tolist() == [x for part in parts for x in part.tolist()]
 
 
+@pytest.mark.slow
 @given(texts=TEXTS)
 @settings(max_examples=150)
 def test_texts_together_give_what_each_gives_alone(changed, texts):
@@ -379,6 +380,7 @@ def is_part(words, name):
     return len(words) < len(name) and any(name[n : n + len(words)] == words for n in sizes)
 
 
+@pytest.mark.slow
 @given(texts=TEXTS)
 @settings(max_examples=150)
 def test_every_mention_is_a_form_of_a_name_of_its_candidates(graph, added, changed, texts):

@@ -106,6 +106,7 @@ def test_rows_are_selected_in_the_order_given(lines, data):
     assert lines_of(table(lines).select(mask)) == expected
 
 
+@pytest.mark.slow
 @given(LINES, st.data())
 def test_candidates_are_kept_by_a_mask(lines, data):
     masks = [[data.draw(st.booleans()) for _ in candidates] for _, candidates in lines]

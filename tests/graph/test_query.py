@@ -131,6 +131,7 @@ def naive_join(triples, patterns):
     return bindings
 
 
+@pytest.mark.slow
 @given(
     st.sets(TRIPLE, min_size=1, max_size=12),
     st.lists(st.tuples(TERM, LINK, TERM), min_size=1, max_size=3),

@@ -22,6 +22,7 @@ def rows():
     return [line.split("\t") for line in lines]
 
 
+@pytest.mark.slow
 def test_the_table_lists_folded_words_once_in_order(rows):
     listed = [word for word, _, _ in rows]
     assert listed == sorted(set(listed))

@@ -109,6 +109,7 @@ class Killed(Exception):
     pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [3, 9])
 def test_a_killed_run_ends_with_the_same_bits(
     graph, many, host_folder, tmp_path, monkeypatch, after

@@ -25,6 +25,7 @@ def folders(host_folder, tmp_path_factory):
     return alone, together
 
 
+@pytest.mark.slow
 def test_both_learn(folders):
     for folder in folders:
         lines = (folder / "model" / "log.jsonl").read_text().splitlines()

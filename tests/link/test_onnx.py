@@ -47,6 +47,7 @@ def priced(exported, tmp_path):
     return priced
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", [b"", b"another model"])
 def test_a_file_that_was_swapped_is_not_opened(priced, loaded, monkeypatch, spoil):
     folder = priced(0.0)

@@ -133,6 +133,7 @@ def test_randomness_comes_from_the_seed_and_the_place_alone(make):
     assert learn(make(settings=QUICK.replace(seed=1)), 2) != one
 
 
+@pytest.mark.slow
 def test_targets_are_the_annotated_mentions_and_weights_say_how_far_the_rest_counts(make):
     task = make()
     task.batches(0)

@@ -279,6 +279,7 @@ MOMENTS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("indexed", [False, True])
 def test_a_training_that_died_ends_with_the_same_bits(
     run, graph, model, tmp_path, own_cache, monkeypatch, indexed

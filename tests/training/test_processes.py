@@ -63,6 +63,7 @@ def results(folder):
     return [load_file(folder / f"process{index}.safetensors") for index in (0, 1)]
 
 
+@pytest.mark.slow
 def test_two_processes_end_alike(together):
     first, second = results(together)
     assert bits(first) == bits(second)

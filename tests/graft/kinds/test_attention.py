@@ -130,6 +130,7 @@ def test_the_four_steps_agree_with_the_formulas(seed, threshold, own, log_prior)
             torch.testing.assert_close(found[window][there], wanted, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 @given(seed=SEEDS)
 @some
 @torch.no_grad()
