@@ -21,7 +21,6 @@ from kgraft.graph.entity import EntityLike
 from kgraft.measure import Queries, QueryBatch, Ranking
 from kgraft.progress import Progress
 from kgraft.vectors import NeighbourFallback, StoredVectors, TableVectors, read_vectors
-from kgraft.vectors.entity_vectors import NONE
 
 _TRAINED = "give a folder that 'kgraft embed train' wrote"
 
@@ -87,7 +86,7 @@ class LinkPredictor:
     def _blank(self) -> np.ndarray:
         """Entities of which nothing is known, so that zeros stand for them: never an answer."""
         unseen = self.vectors.trained.unseen
-        return unseen[self.vectors.origin(unseen) == NONE]
+        return unseen[self.vectors.origin(unseen) == "none"]
 
     @cached_property
     def known(self) -> Queries:

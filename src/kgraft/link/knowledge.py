@@ -29,8 +29,7 @@ from kgraft.link.learned_names import LearnedName
 from kgraft.link.neighbours import NeighbourIndex
 from kgraft.progress import Progress
 from kgraft.text import Encoder
-from kgraft.vectors import TextVectors
-from kgraft.vectors.entity_text import WITH_FACTS
+from kgraft.vectors import ENTITY_FIELDS, TextVectors
 
 if TYPE_CHECKING:
     from kgraft.link.model import LinkModel
@@ -195,4 +194,4 @@ def _id(entity: Mapping[str, Any]) -> str:
 
 def entity_text_vectors(graph: Graph, encoder: Encoder) -> TextVectors:
     """Return the vectors of a graph's entities from their texts."""
-    return TextVectors(graph, encoder, fields=WITH_FACTS)
+    return TextVectors(graph, encoder, fields=ENTITY_FIELDS)
