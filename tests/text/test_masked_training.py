@@ -1,6 +1,5 @@
 """The head learns to read an encoder that does not change."""
 
-import pytest
 import torch
 
 from kgraft.text import Encoder, MaskedHead, MaskedSettings, MaskedTask

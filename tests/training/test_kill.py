@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from safetensors.torch import load_file
 from tests.training.killed import CALLS, DELAYS, MINUTES
 from tests.training.tiny import bits, log_lines
