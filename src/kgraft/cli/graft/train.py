@@ -27,6 +27,7 @@ from kgraft.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
     from kgraft.graft import GraftedEncoder, GraftTexts, GraphKnowledge
+    from kgraft.graph import Graph
     from kgraft.training import Epoch
 
 FIGURES = ("accuracy", "perplexity")  # of an epoch that are printed
@@ -130,9 +131,7 @@ def train(
     """
     from kgraft.graph import Graph
 
-    opened = Graph.open(graph)
-    for relation in hypernym_relation or ():
-        opened.relation(relation)
+    _check_relations(Graph.open(graph), hypernym_relation or ())
     knowledge = _knowledge_kind(knowledge, recall_facts=recall_facts)
     _check(kind, texts, init_from, vectors or ())
     need_encoder(encoder)
@@ -145,11 +144,10 @@ def train(
         source = _open_knowledge(graph, vectors, knowledge, hypernym_relation, host, progress)
         after = _attach(host, source, layer, kind, settings.seed)
         data = source.training_texts(host, after, texts, text_settings, seed=settings.seed)
-        if not quiet:
-            about = f"{source.name} after layer {after}; {data.description}; seed {settings.seed}"
-            print(about, file=sys.stderr)
-            if init_from is None and settings.masks_words:
-                print("a head for masked words is trained first", file=sys.stderr)
+        about = f"{source.name} after layer {after}; {data.description}; seed {settings.seed}"
+        if init_from is None and settings.masks_words:
+            about += "\na head for masked words is trained first"
+        _print_status(about, quiet=quiet)
         identity = {**text_settings.to_dict(), "graph": source.graph.manifest.version}
         training = _Training(out, settings, identity, init_from, overwrite)
         for epoch in training.run(host, data, progress):
@@ -231,6 +229,11 @@ def _knowledge_kind(knowledge: str | None, *, recall_facts: bool) -> str | None:
     return FACT_RECALL
 
 
+def _check_relations(graph: Graph, names: Sequence[str]) -> None:
+    for name in names:
+        graph.relation(name)
+
+
 def _check(kind: str, texts: Path | None, init_from: Path | None, vectors: Sequence[Path]) -> None:
     """Refuse what is not there, before anything slow is loaded."""
     from kgraft.graft import GRAFTS
@@ -260,8 +263,12 @@ def _print_result(out: Path, figures: dict[str, float], *, as_json: bool) -> Non
         )
 
 
+def _print_status(text: str, *, quiet: bool) -> None:
+    if not quiet:
+        print(text, file=sys.stderr)
+
+
 def _report(epoch: Epoch, *, quiet: bool) -> dict[str, float]:
     """Print an epoch, and return its figures."""
-    if not quiet:
-        print(epoch_line(epoch, epoch.losses, FIGURES), file=sys.stderr)
+    _print_status(epoch_line(epoch, epoch.losses, FIGURES), quiet=quiet)
     return {"epoch": epoch.number, **epoch.figures}
