@@ -1,12 +1,18 @@
 """What is wrong on the command line is said before torch is loaded."""
 
 import json
+import re
 import subprocess
 import sys
+import typing
 
+import numpy as np
 import pytest
+import typer
+from safetensors.numpy import save
 
-from kgraft.cli import given
+from kgraft.cli import app, given
+from kgraft.graph import TablesSource, build_graph
 
 WRONG = {
     "graph info nowhere": "no graph at nowhere",
@@ -21,6 +27,18 @@ WRONG = {
     "link train world --texts bad.jsonl": "bad.jsonl:1: ",
     "link train world --init-from nowhere": "no link model at nowhere",
     "link train world --out there": "there exists already",
+    "link train world --valid nowhere": "no file nowhere",
+    "link train world --from-scratch --encoder ./nowhere": "no encoder at",
+    "link train world --init-from cut/link": "model.safetensors: cannot be read",
+    "link x --model kinds/graft": "is no link model's",
+    "link x --model lost/link": "no encoder at",
+    "link x --model empty/link": "no file empty/link/model.safetensors",
+    "link index world --model nowhere": "no link model at nowhere",
+    "link calibrate there.txt --model nowhere": "no link model at nowhere",
+    "link calibrate there.txt --graph nowhere": "no graph at nowhere",
+    "link eval bad.jsonl --graph nowhere": "no graph at nowhere",
+    "link export --out out --texts bad.jsonl --graph nowhere": "no graph at nowhere",
+    "link export --out out --texts bad.jsonl --model nowhere": "no link model at nowhere",
     "link eval nowhere": "no file nowhere",
     "link eval bad.jsonl": "bad.jsonl:1: ",
     "link eval bad.jsonl --model nowhere": "no link model at nowhere",
@@ -32,6 +50,26 @@ WRONG = {
     "embed train world --model nothing": "no model or preset is named 'nothing'",
     "embed train world --preset nothing": "no model or preset is named 'nothing'",
     "embed train world --out there": "there exists already",
+    "embed train company": "company.complex exists already",
+    "embed train world --similarity nothing": "no similarity is named 'nothing'",
+    "embed train world --loss nothing": "no loss is named 'nothing'",
+    "embed train world --corruption nothing": "no corruption is named 'nothing'",
+    "embed train world --optimiser nothing": "no optimiser is named 'nothing'",
+    "embed train world --regulariser nothing": "no regulariser is named 'nothing'",
+    "embed similar nowhere vectors Peru": "no graph at nowhere",
+    "embed similar world vectors Peru": "is no vectors folder's",
+    "embed similar world cut/vectors Peru": "entities.safetensors: cannot be read",
+    "embed predict world vectors --tail xyzxyz -r borders": "nothing in the graph is named",
+    "embed predict nowhere vectors --head Peru -r xyz": "no graph at nowhere",
+    "embed predict world nowhere --head Peru -r borders": "no vectors at nowhere",
+    "embed eval nowhere vectors": "no graph at nowhere",
+    "embed eval world nowhere": "no vectors at nowhere",
+    "embed plot nowhere vectors --out map.png": "no graph at nowhere",
+    "embed plot world vectors --out map.jpeg": "the name map.jpeg tells no format",
+    "embed export nowhere vectors --out map.tsv": "no graph at nowhere",
+    "embed export world vectors --out map.xyz": "the name map.xyz tells no format",
+    "embed export world vectors --out there.txt": "there.txt exists already",
+    "embed export world vectors --out a --format nothing": "no format is named 'nothing'",
     "embed similar world nowhere Peru": "no vectors at nowhere",
     "embed similar world there Peru": "there is no vectors folder",
     "embed similar world vectors xyzxyz": "nothing in the graph is named 'xyzxyz'",
@@ -43,13 +81,38 @@ WRONG = {
     "graft train world --kind nothing": "no kind is named 'nothing'",
     "graft train world --vectors nowhere": "no vectors at nowhere",
     "graft train world --texts nowhere": "no file nowhere",
+    "graft train world --texts there.txt": "there.txt:1: no JSON Lines",
     "graft train world --out there": "there exists already",
+    "graft train world --start nowhere": "no graft at nowhere",
+    "graft train world --start kinds/link": "is no graft's",
+    "graft train world --upwards xyz": "xyz",
+    "graft train world --encoder ./nowhere": "no encoder at",
+    "graft explain cut/graft text": "graft.safetensors: cannot be read",
+    "graft explain lost/graft text": "no encoder at",
+    "graft eval facts --data there --encoder default": "facts needs a graft",
+    "graft eval wic --data nowhere --encoder default": "no folder nowhere",
+    "graft eval wic --data there --encoder default": "no file there/train.jsonl",
+    "graft eval wic --data there --encoder ./nowhere": "no encoder at",
     "graft explain nowhere text": "no graft at nowhere",
     "graft eval wic --data there --model nowhere": "no graft at nowhere",
     "graft eval nothing --data there --encoder default": "no task is named 'nothing'",
     "joint pretrain nowhere": "no graph at nowhere",
     "joint pretrain world --texts nowhere": "no file nowhere",
+    "joint pretrain world --texts there.txt": "there.txt:1: no JSON Lines",
+    "joint pretrain world --out there": "there exists already",
+    "joint pretrain world --encoder ./nowhere": "no encoder at",
     "joint train --model nowhere --data there": "no joint model at nowhere",
+    "joint train --model cut/joint --data there": "joint.safetensors: cannot be read",
+    "joint train --model kinds/joint --data nowhere": "no folder nowhere",
+    "joint train --model kinds/joint --data there": "no file there/train.jsonl",
+    "joint train --model kinds/joint --data there --graph nowhere": "no graph at nowhere",
+    "joint train --model kinds/joint --data data --out there": "there exists already",
+    "joint answer x --graph nowhere --model nowhere": "no graph at nowhere",
+    "joint eval classes --model nowhere --graph nowhere": "no graph at nowhere",
+    "joint eval questions --model kinds/joint": "questions needs data",
+    "joint eval questions --model kinds/joint --data nowhere": "no folder nowhere",
+    "joint eval relations --model kinds/joint --data there": "no file there/train.jsonl",
+    "joint eval classes --model kinds/joint --encoder ./nowhere": "no encoder at",
     "joint answer x --model nowhere": "no answerer at nowhere",
     "joint answer x --about xyzxyz --model nowhere": "nothing in the graph is named 'xyzxyz'",
     "joint eval classes --model nowhere": "no joint model at nowhere",
@@ -66,6 +129,35 @@ for command in json.load(sys.stdin):
 """
 
 
+MODELS = {  # a description and the weights of each kind of model, as far as they are looked at
+    "link": ("config.json", {"longest": 10}, ["model.safetensors"]),
+    "graft": ("config.json", {"grafts": {}}, ["graft.safetensors"]),
+    "vectors": ("vectors.json", {"dimension": 1}, ["entities.safetensors"]),
+    "joint": (
+        "joint.json",
+        {"attention": {}},
+        ["joint.safetensors", "encoder/model.safetensors"],
+    ),
+}
+ENCODERS = {"link": "encoder", "graft": "host"}  # the field that names it
+
+
+def write_models(folder):
+    """Write models: whole ones, with weights cut short or without, and without their encoder."""
+    whole = save({"x": np.zeros(4, np.float32)})
+    for kind, (marker, told, weights) in MODELS.items():
+        for state in ("kinds", "cut", "empty", "lost"):
+            place = folder / state / kind
+            (place / "encoder").mkdir(parents=True)
+            lost = {ENCODERS[kind]: "./nowhere"} if state == "lost" and kind in ENCODERS else {}
+            (place / marker).write_text(json.dumps(told | lost))
+            for name in weights if state != "empty" else ():
+                (place / name).write_bytes(whole[:-1] if state == "cut" else whole)
+    (folder / "data").mkdir()
+    for name in ("train", "dev"):
+        (folder / "data" / f"{name}.jsonl").write_text("{}\n")
+
+
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory):
     """What each wrong command came to: exit code, words, and whether torch was loaded."""
@@ -75,6 +167,10 @@ def outcomes(tmp_path_factory):
     (folder / "bad.jsonl").write_text("{}\n")
     (folder / "vectors").mkdir()
     (folder / "vectors" / "vectors.json").write_text("{}")
+    (folder / "company.complex").mkdir()
+    example = [{"id": "a", "label": "A"}, {"id": "b", "label": "B"}]
+    build_graph(TablesSource([("a", "r", "b")], example), folder / "company")
+    write_models(folder)
     done = subprocess.run(
         [sys.executable, "-c", RUN],
         input=json.dumps(list(WRONG)),
@@ -93,14 +189,49 @@ def test_a_mistake_is_told_before_torch_is_loaded(outcomes, command):
     assert WRONG[command] in said
 
 
+NEVER_WRONG = {"format", "text", "html", "questions"}  # any text, or a file that is replaced
+
+
+def names_given():
+    """Yield each command that needs torch with an option or argument that names something."""
+    for group in ("link", "embed", "graft", "joint"):
+        for name, command in typer.main.get_command(app).commands[group].commands.items():
+            kinds = typing.get_type_hints(command.callback)
+            for parameter in command.params:
+                names_something = re.search(r"\bstr\b|\bPath\b", str(kinds[parameter.name]))
+                if names_something and parameter.name not in NEVER_WRONG:
+                    yield f"{group} {name}", parameter
+
+
+def test_every_name_of_every_command_is_wrong_once():
+    """A new option that names a file, folder or choice gets a line in WRONG."""
+    without, count = [], 0
+    for command, parameter in names_given():
+        short = command.removesuffix(" text")
+        mine = [line for line in WRONG if line.startswith(f"{short} ")]
+        if parameter.param_type_name == "argument":
+            is_wrong = any("nowhere" in line or "xyzxyz" in line for line in mine)
+        else:
+            is_wrong = any(option in line.split() for line in mine for option in parameter.opts)
+        count += 1
+        without += [] if is_wrong else [f"{command} {parameter.opts}"]
+    assert without == []
+    assert count > 40
+
+
 def test_the_names_are_those_there_are():
-    from kgraft.embed import MODELS, PRESETS
+    from kgraft.embed import MODELS, PRESETS, export, plot, settings
     from kgraft.graft.kinds import KINDS
     from kgraft.tasks.evaluate import TASKS
     from kgraft.tasks.joint_tasks import JOINT_TASKS
 
     assert set(given.MODELS) == set(MODELS)
     assert set(given.PRESETS) == set(PRESETS)
+    for name in ("LOSSES", "CORRUPTIONS", "OPTIMISERS", "REGULARISERS"):
+        assert getattr(given, name) == getattr(settings, name)
+    assert set(given.SIMILARITIES) == {s for model in MODELS.values() for s in model.similarities}
+    assert {name: f.suffixes for name, f in export.FORMATS.items()} == given.VECTOR_FILES
+    assert given.PICTURES == plot.SUFFIXES
     assert set(given.GRAFTS) == set(KINDS)
     assert set(given.GRAFT_TASKS) == set(TASKS)
     assert set(given.JOINT_TASKS) == set(JOINT_TASKS)

@@ -1,11 +1,15 @@
 """Hostile input on the command line: one clear line and exit code 2, or it works; never a trace."""
 
+import itertools
 import json
 import os
+import re
 import subprocess
 import sys
+import typing
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from kgraft.cli import app
@@ -183,6 +187,32 @@ def test_absurd_numbers_are_refused_where_they_are_given(command, option):
     assert "Usage: kgraft" in done.stderr
     assert option.split()[0] in done.stderr
     assert "Traceback" not in done.output
+
+
+def numbers_given(command, *name):
+    """Yield every command with an option that is a number, and whether it is a whole one."""
+    for each, below in getattr(command, "commands", {}).items():
+        yield from numbers_given(below, *name, each)
+    kinds = typing.get_type_hints(command.callback) if not hasattr(command, "commands") else {}
+    for option in command.params if kinds else ():
+        kind = str(kinds[option.name])
+        if re.search(r"\b(int|float)\b", kind):
+            needed = [given for given in command.params if given.required]
+            pairs = (
+                ["x"] if "--" not in given.opts[0] else [given.opts[0], "x"] for given in needed
+            )
+            yield [*name, *itertools.chain(*pairs), option.opts[0]], "int" in kind
+
+
+def test_absurd_numbers_are_refused_by_every_option():
+    commands = list(numbers_given(typer.main.get_command(app)))
+    assert len(commands) > 40
+    for words, is_whole in commands:
+        for number in ("-1", "1" + "0" * 20) if is_whole else ("-1", "nan"):
+            done = run(*words, number)
+            assert done.exit_code == 2, (words, number, done.output)
+            is_usage = "Invalid value" in done.stderr and words[-1] in done.stderr
+            assert is_usage or words[-1].strip("-") in done.stderr, (words, number, done.stderr)
 
 
 # Names that are no UTF-8, byte order marks, strict JSON

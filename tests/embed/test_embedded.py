@@ -17,6 +17,11 @@ def ids(predictions):
     return [prediction.entity.id for prediction in predictions]
 
 
+def test_it_says_what_it_is(embedded):
+    model, name = embedded.settings.model, embedded.graph.manifest.name
+    assert repr(embedded).startswith(f"<Embedded {model} of {name}: 4")
+
+
 def test_tails_that_the_graph_lacks(desks, embedded):
     held_out = embedded.tails(desks.entity("person6"), desks.relation("reports to"), limit=3)
     assert ids(held_out)[0] == "team2"

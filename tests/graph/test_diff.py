@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgraft.graph import TripleArrays, diff_graphs
+from kgraft.graph import Graph, TablesSource, TripleArrays, build_graph, diff_graphs
 from kgraft.graph import diff as diff_module
 
 
@@ -30,6 +30,7 @@ def test_what_was_added_removed_and_changed(small, tmp_path):
         "entities": {"added": 1, "removed": 1, "changed": 1},
         "relations": {"added": 1, "removed": 0, "changed": 1},
         "triples": {"added": 1, "removed": 1, "changed": 0},
+        "values": {"added": 0, "removed": 0, "changed": 0},
     }
     shown = found.to_dict()
     assert shown["old"] == small.manifest.version
@@ -60,6 +61,51 @@ def test_lists_are_compared_item_by_item(make_graph, tmp_path):
     assert [(item["id"], item["columns"]["aliases"]["new"]) for item in changed] == [
         ("a", ["x", "z"])
     ]
+
+
+def test_values_that_were_added_removed_and_changed(tmp_path):
+    def build(name, entities, values):
+        relations = [{"id": "knows"}]
+        build_graph(TablesSource([], entities, relations, values), tmp_path / name)
+        return Graph.open(tmp_path / name)
+
+    ids = [{"id": name} for name in "abc"]
+    old = [("a", "size", 1), ("a", "tag", "x"), ("b", "tag", "y"), ("b", "size", 2)]
+    old += [{"relation": "knows", "entity": None, "property": "since", "value": "1990"}]
+    new = [("b", "size", 2), ("a", "size", 1.0), ("a", "tag", "x"), ("a", "tag", "z")]
+    new += [{"relation": "knows", "entity": None, "property": "since", "value": "1991"}]
+    found = diff_graphs(build("old", ids, old), build("new", ids[::-1], new))
+    assert found.counts()["values"] == {"added": 1, "removed": 1, "changed": 2}
+    shown = found.to_dict()["values"]
+    assert [(item["entity"], item["value"]) for item in shown["added"]] == [("a", "z")]
+    assert [(item["entity"], item["property"]) for item in shown["removed"]] == [("b", "tag")]
+    assert {item["property"]: item["value"] for item in shown["changed"]} == {
+        "since": {"old": "1990", "new": "1991"},
+        "size": {"old": "1", "new": "1.0"},
+    }
+    assert not found.is_empty
+
+
+VALUE = st.tuples(st.sampled_from("ab"), st.sampled_from("pq"), st.sampled_from("xyz"))
+
+
+@given(st.sets(VALUE), st.sets(VALUE))
+def test_values_differ_as_sets_do(old, new):
+    with tempfile.TemporaryDirectory() as folder:
+        graphs = []
+        for name, values, ids in (("old", old, "ab"), ("new", new, "cba")):
+            source = TablesSource([], [{"id": item} for item in ids], None, sorted(values))
+            build_graph(source, Path(folder, name))
+            graphs.append(Graph.open(Path(folder, name)))
+        shown = diff_graphs(*graphs).to_dict()["values"]
+
+    def rows(items, which=None):
+        return {
+            (i["entity"], i["property"], i["value"][which] if which else i["value"]) for i in items
+        }
+
+    assert rows(shown["added"]) | rows(shown["changed"], "new") == new - old
+    assert rows(shown["removed"]) | rows(shown["changed"], "old") == old - new
 
 
 def test_the_limit_holds_for_each_kind(small, tmp_path):

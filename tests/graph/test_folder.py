@@ -177,7 +177,7 @@ def test_an_older_graph_opens_and_finds_the_same_names(older, caplog):
     with caplog.at_level("INFO", logger="kgraft.graph"):
         assert alias_tables(before) == alias_tables(now)
     assert [record.getMessage() for record in caplog.records] == [
-        f"{older[1]} was imported by an older kgraft: import it again to save time"
+        f"{older[1]} was written by an older kgraft: kgraft graph migrate saves time"
     ]
     texts = ["Wilson diseases (WD), disease of Wilson", "WD and the Wilson"]
     found, expected = (NameMatcher(graph).find(texts) for graph in (before, now))
@@ -212,6 +212,18 @@ def test_a_newer_table_that_is_listed_must_be_there(graph, name):
 
 
 # Written beside and renamed
+
+
+def test_a_graph_that_a_killed_writer_set_aside_is_put_back(graph):
+    """As after a kill between the two renames of a change in the graph's place."""
+    done = subprocess.Popen([sys.executable, "-c", ""])
+    done.wait()
+    graph.rename(f"{graph}.partial-{done.pid}-old")
+    assert len(Graph.open(graph)) == 3
+    assert check_graph(graph) == []
+    graph.rename(f"{graph}.partial-{os.getppid()}-old")  # its writer runs
+    with pytest.raises(NotFound):
+        Graph.open(graph)
 
 
 def test_a_new_folder_appears_when_it_is_whole(tmp_path):

@@ -139,6 +139,13 @@ def test_an_entity_of_an_older_version_is_found_by_its_id(small, tmp_path):
         newer.card(small["Q1"])
 
 
+@pytest.mark.parametrize("which", [None, 1.5, True, ["a"], b"a"])
+def test_what_names_no_entity_is_a_type_error(small, which):
+    assert which not in small
+    with pytest.raises(TypeError, match="is not an entity"):
+        small[which]
+
+
 def test_methods_take_an_entity_its_id_its_label_or_its_index(small):
     germany = small["Q5"]
     forms = (germany, "Q5", "Germany", 4, np.int64(4))

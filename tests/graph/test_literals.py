@@ -4,8 +4,20 @@ import numpy as np
 import pytest
 
 from kgraft.errors import NotFound
-from kgraft.graph import Graph, TablesSource, build_graph, check_graph, open_source
+from kgraft.graph import (
+    Graph,
+    TablesSource,
+    add_fact,
+    build_graph,
+    check_graph,
+    diff_graphs,
+    merge_graphs,
+    open_source,
+    remove_parts,
+    split_graph,
+)
 from kgraft.graph.literals import XSD, LiteralTables, typed
+from kgraft.graph.readers.iris import WIKIDATA
 
 DATA = """\
 @prefix : <http://e.org/> .
@@ -30,7 +42,8 @@ def graph(tmp_path):
     [
         ("x", "", "x", "string"),
         ("x", "@en", "x", "language string"),
-        ("x", "@id", "x", "link"),
+        ("x", "<>", "x", "link"),
+        ("x", "@id", "x", "language string"),
         ("-5", f"{XSD}nonPositiveInteger", -5, "number"),
         ("1e3", f"{XSD}double", 1000.0, "number"),
         ("1", f"{XSD}boolean", True, "boolean"),
@@ -90,6 +103,47 @@ def test_changes_keep_literals(graph, tmp_path):
     assert [v.text for v in newer.literals("http://e.org/bob")] == ["2", "true", "3.5", "3"]
     for changed in (less, more, newer):
         assert check_graph(changed.folder) == []
+
+
+def test_every_change_keeps_values(graph, tmp_path):
+    def values(changed):
+        return [(v.property_label, v.text) for v in changed.literals("http://e.org/bob")]
+
+    before = values(graph)
+    build_graph(TablesSource([("x", "r", "y")]), tmp_path / "other")
+    merged = merge_graphs([Graph.open(tmp_path / "other"), graph], tmp_path / "both").graph
+    split = split_graph(graph, tmp_path / "split", valid=0, test=0).graph
+    added = add_fact(graph, ("bob", "knows", "ann"), tmp_path / "added").graph
+    removed = remove_parts(added, tmp_path / "removed", triples=[("bob", "knows", "ann")])
+    for changed in (merged, split, added, removed):
+        assert values(changed) == before
+        assert not any(diff_graphs(graph, changed).counts()["values"].values())
+    more = graph.extend(tmp_path / "more", literals=[("http://e.org/bob", "age", 30)])
+    assert values(more) == [*before, ("age", "30")]
+    assert more.find_by_value("age", 30)[0].label == "bob"
+
+
+def test_a_relation_goes_with_its_values(tmp_path):
+    relations = [{"id": "P1", "label": "height"}, {"id": "P2"}]
+    values = [("a", "P1", 1.8), ("a", "P2", "x")]
+    build_graph(TablesSource([("a", "P1", "b")], None, relations, values), tmp_path / "g")
+    graph = Graph.open(tmp_path / "g")
+    assert graph.literals("a")[0].property_label == "height"
+    less = graph.without(tmp_path / "less", relations=["P1"])
+    assert [(v.property_id, v.text) for v in less.literals("a")] == [("P2", "x")]
+    assert check_graph(less.folder) == []
+
+
+def test_a_unit_has_the_label_of_its_entity(tmp_path):
+    values = [
+        {"entity": "a", "property": "mass", "value": "3", "datatype": "http://e.org/kg"},
+        {"entity": "a", "property": "size", "value": "5", "datatype": f"{WIKIDATA}entity/Q11573"},
+        {"entity": "a", "property": "cost", "value": "7", "datatype": "http://e.org/gold%20Coin"},
+    ]
+    entities = [{"id": "a"}, {"id": "http://e.org/kg", "label": "kilogram"}]
+    build_graph(TablesSource([], entities, None, values), tmp_path / "g")
+    words = [value.words() for value in Graph.open(tmp_path / "g").literals("a")]
+    assert words == ["mass: 3 kilogram", "size: 5 metre", "cost: 7 gold coin"]
 
 
 def test_a_graph_without_literals_has_no_such_files(tmp_path):

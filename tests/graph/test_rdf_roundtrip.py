@@ -8,7 +8,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, parse, serialize
 
-from kgraft.graph import Graph, build_graph, check_graph, export_graph, open_source
+from kgraft.graph import (
+    Graph,
+    TablesSource,
+    build_graph,
+    check_graph,
+    export_graph,
+    open_source,
+)
+from kgraft.graph.readers.iris import RDF
 
 PREFIXES = """\
 @prefix : <http://e.org/> .
@@ -32,6 +40,11 @@ DOCUMENTS = [
     ':a schema:name "Q"@en ; schema:about wd:Q42 ; schema:sameAs <file:///tmp/x> ; dct:title "t" .',
     ':a_b a :Camel_Case ; :p :camelCase . :camelCase rdfs:label "camel case" .',
     ":a rdfs:label :b ; rdf:value 5 .",
+    ":s a rdf:Statement ; rdf:subject :a ; rdf:predicate :p ; rdf:object :b . :a :p :b .",
+    ":a :same <https://www.wikidata.org/entity/Q1> , <https://www.wikidata.org/prop/P2> , "
+    "<http://www.wikidata.org/entity/Q1Q2> , <http://www.wikidata.org/entity/Q1> , "
+    "<http://a_b.org/x> . <https://www.wikidata.org/about#x> :p :a .",
+    ':a rdfs:label "buku"@id ; :note "catatan"@id .',
 ]
 
 
@@ -106,3 +119,31 @@ def test_any_statements_come_back(quads):
         assert statements(round_trip(path, Path(made)), RdfFormat.N_TRIPLES) == before
         export_graph(Graph.open(Path(made, "g")), Path(made, "g.ttl"))
         assert statements(Path(made, "g.ttl"), RdfFormat.TURTLE) == before
+
+
+def test_values_of_tables_come_back(tmp_path):
+    rows = [
+        ("a", "mass", "3", "kg", ""),
+        ("a", "page", "no address", "@id", ""),
+        ("a", "page", "http://e.org/a", "@id", ""),
+        ("a", "note", "x", "", "??"),
+    ]
+    build_graph(TablesSource([("a", "r", "_:b0")], literals=rows), tmp_path / "g")
+    export_graph(Graph.open(tmp_path / "g"), tmp_path / "g.nt")
+    build_graph(open_source(tmp_path / "g.nt"), tmp_path / "again")
+    found = [(v.text, v.kind, v.unit) for v in Graph.open(tmp_path / "again").literals("a")]
+    assert sorted(found) == [
+        ("3", "quantity", "kg"),
+        ("http://e.org/a", "link", ""),
+        ("no address", "link", ""),
+        ("x", "string", ""),
+    ]
+
+
+def test_parts_of_statements_may_be_relations_of_blank_nodes(tmp_path):
+    triples = [("_:b0", f"{RDF}subject", "a"), ("_:b0", "r", "b", "valid")]
+    build_graph(TablesSource(triples), tmp_path / "g")
+    graph = Graph.open(tmp_path / "g")
+    export_graph(graph, tmp_path / "g.nt")
+    build_graph(open_source(tmp_path / "g.nt"), tmp_path / "again")
+    assert Graph.open(tmp_path / "again").manifest.version == graph.manifest.version

@@ -1,6 +1,7 @@
 """An answerer is fine-tuned, kept, and taken up again."""
 
 import copy
+import json
 from dataclasses import replace
 
 import pytest
@@ -72,6 +73,9 @@ def test_no_answerer(tuning, asked, graph, tmp_path):
     walker.write_bytes(walker.read_bytes()[:-8])
     with pytest.raises(BadInput, match=r"walker\.safetensors: cannot be read"):
         load_answerer(tmp_path / "out", graph)
-    (tmp_path / "out" / "questions.json").write_text("[]")
-    with pytest.raises(BadInput, match=r"questions\.json: cannot be read"):
-        load_answerer(tmp_path / "out", graph)
+    stored = json.loads((tmp_path / "out" / "questions.json").read_text())
+    odd = {"seed": "x", "hops": 1.5, "most": None, "epochs": 10**20}
+    for told in ([], {}, *({**stored, name: value} for name, value in odd.items())):
+        (tmp_path / "out" / "questions.json").write_text(json.dumps(told))
+        with pytest.raises(BadInput, match=r"cannot be read|epochs is 1000"):
+            load_answerer(tmp_path / "out", graph)

@@ -38,15 +38,15 @@ Source = Annotated[
     str,
     typer.Argument(
         help="A file or folder: TSV, CSV, Excel, RDF, Wikidata JSON, WordNet, JSON Lines, Parquet, "
-        "GraphML, GEXF, GML, OBO, node-link JSON; files may be packed (.gz, .bz2). "
+        "GraphML, GEXF, GML, Pajek, DOT, OBO, node-link JSON; files may be packed (.gz, .bz2). "
         "Or a SPARQL endpoint: https://…"
     ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        help="tsv, rdf, wikidata, wordnet, jsonl, parquet, xlsx, graphml, gexf, gml, obo, "
-        "nodelink or sql; found by itself."
+        help="tsv, rdf, wikidata, wordnet, jsonl, parquet, xlsx, graphml, gexf, gml, pajek, dot, "
+        "obo, nodelink or sql; found by itself."
     ),
 ]
 Lang = Annotated[str, typer.Option(help="Language of labels, where the source has several.")]
@@ -71,6 +71,9 @@ Undeclared = Annotated[
 Query = Annotated[
     Path | None, typer.Option(help="What to ask a SPARQL endpoint; all triples, by default.")
 ]
+ExternalIds = Annotated[
+    bool, typer.Option("--external-ids", help="Keep the ids that other sites have for Wikidata's.")
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a graph that is there.")]
 RATIO = 200.0  # as in `kgraft.graph.readers.stream`
 ExportFormat = Annotated[
@@ -94,6 +97,7 @@ def import_(
     header: Header = None,
     undeclared: Undeclared = "add",
     query: Query = None,
+    external_ids: ExternalIds = False,
     skip_bad: SkipBad = False,
     unpack_ratio: Annotated[
         float,
@@ -139,6 +143,7 @@ def import_(
                 header=header,
                 undeclared=_undeclared(undeclared),
                 query=query,
+                external_ids=external_ids,
             ),
             out,
             name=name,
@@ -376,9 +381,9 @@ def export(
         print_json({"out": str(out), "format": written})
         return
     console().print(f"[green]{escape(out)}[/]: written as {written}")
-    if opened.manifest.literals and written not in ("ntriples", "turtle"):
+    if opened.manifest.literals and written in ("pyg", "pykeen"):
         count = f"{opened.manifest.literals:,} values of properties"
-        console().print(f"  left out: {count}; ntriples and turtle hold them")
+        console().print(f"  left out: {count}; the other formats hold them")
 
 
 @app.command()
@@ -388,6 +393,7 @@ def check(graph: GraphName = "world", quiet: Quiet = False, as_json: AsJson = Fa
     Example:  kgraft graph check world
     """
     from kgraft.graph import Graph, check_graph
+    from kgraft.graph.migrate import is_current
 
     folder = Graph.locate(graph)
     with progress_bar(quiet) as progress:
@@ -399,5 +405,8 @@ def check(graph: GraphName = "world", quiet: Quiet = False, as_json: AsJson = Fa
             console().print(f"[red]{escape(problem)}[/]")
         if not problems:
             console().print(f"[green]{escape(folder)}[/]: all is well")
+            if not is_current(folder):
+                command = f"kgraft graph migrate {folder}"
+                console().print(f"  written by an older kgraft; faster after  {escape(command)}")
     if problems:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`kgraft graph add, remove, merge, diff, split`: new versions of graphs, and what differs."""
+"""`kgraft graph add, remove, merge, diff, split, migrate`: versions of graphs, and what differs."""
 
 from __future__ import annotations
 
@@ -204,10 +204,12 @@ def _report(
     if as_json:
         print_json({**asdict(manifest), **extra})
         return
-    counts = (
+    counts = [
         f"{getattr(manifest, part):,} {part} ({getattr(manifest, part) - getattr(before, part):+,})"
         for part in ("entities", "relations", "triples")
-    )
+    ]
+    if manifest.literals or before.literals:
+        counts.append(f"{manifest.literals:,} values ({manifest.literals - before.literals:+,})")
     console().print(f"[green]{escape(str(new.folder))}[/]: {', '.join(counts)}")
     for note in notes:
         console().print(f"  {escape(note)}")
@@ -264,6 +266,11 @@ def _item_words(item: dict[str, Any]) -> str:
         split = item["split"]
         moved = f": {split['old']} → {split['new']}" if isinstance(split, dict) else ""
         return f"{item['head']}  {item['relation']}  {item['tail']}{moved}"
+    if "property" in item:
+        value = item["value"]
+        if isinstance(value, dict):
+            value = f"{_shown(value['old'])} → {_shown(value['new'])}"
+        return f"{item.get('entity', item.get('relation'))}  {item['property_label']}: {value}"
     words = f"{item['id']}  {item['label']}"
     changes = (
         f"{name}: {_shown(values['old'])} → {_shown(values['new'])}"
@@ -323,3 +330,39 @@ def split(
     if splits["train"] > made.wanted["train"]:
         more = splits["train"] - made.wanted["train"]
         console().print(f"  {more:,} more in train than asked for: entities would be missing there")
+
+
+@app.command()
+def migrate(
+    graph: GivenGraph,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The folder to write, if not in its place.")
+    ] = None,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring a graph that an older kgraft wrote to the present form.
+
+    What the graph says stays as it is, down to its version; names and indices are made again. A
+    graph that is current is left as it is. Interrupted or killed, there is the old one or the new.
+
+    Examples:
+
+      kgraft graph migrate company
+
+      kgraft graph migrate world --out world-now
+    """
+    from dataclasses import asdict
+
+    from kgraft.graph import migrate_graph
+    from kgraft.graph.migrate import is_current
+
+    was_current = is_current(graph)
+    with progress_bar(quiet) as progress:
+        new = migrate_graph(graph, out, overwrite=overwrite, progress=progress)
+    if as_json:
+        print_json({**asdict(new.manifest), "migrated": out is not None or not was_current})
+        return
+    done = "is current; nothing was written" if was_current and out is None else "migrated"
+    console().print(f"[green]{escape(new.folder)}[/]: {done} (version {new.manifest.version})")

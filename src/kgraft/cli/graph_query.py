@@ -139,7 +139,8 @@ def stats(
 ) -> None:
     """Profile a graph on one page, and say what it lacks for linking and for asking.
 
-    Degrees, relations with their cardinality, types, ambiguous names, texts, connected parts.
+    Degrees, relations with their cardinality, types, ambiguous names, texts, connected parts,
+    and values by property.
 
     Examples:
 
@@ -178,8 +179,21 @@ def _print_profile(profile: GraphProfile, most: int) -> None:
         cells = (relation.label, *counts, relation.cardinality, ", ".join(mirrors))
         table.add_row(*map(escape, cells))
     console().print(table)
+    if profile.properties:
+        _print_properties(profile, most)
     for sentence in profile.advice:
         console().print(f"[yellow]•[/] {escape(sentence)}")
+
+
+def _print_properties(profile: GraphProfile, most: int) -> None:
+    from rich.table import Table
+
+    table = Table("property", "values", "entities", "kinds", "from", "to", box=None)
+    for found in profile.properties[:most]:
+        kinds = ", ".join(found.kinds)
+        counts = (f"{n:,}" for n in (found.values, found.entities))
+        table.add_row(*map(escape, (found.label, *counts, kinds, found.least, found.most)))
+    console().print(table)
 
 
 def _profile_rows(profile: GraphProfile) -> list[tuple[str, str]]:

@@ -12,10 +12,12 @@ from kgraft.embed.data import TrainingData
 from kgraft.embed.embedding import Embedding
 from kgraft.embed.evaluate import SCORES, query_chunks
 from kgraft.embed.queries import Queries
+from kgraft.errors import BadInput
 from kgraft.measure.calibration import Logistic, calibration_error, fit_logistic
 
 TOP = 50  # answers of a query that are learnt from
 MOST = 20_000  # queries that are learnt from
+FEATURES = 2  # log share and log rank
 FEWEST = 20  # true answers among them, below which nothing is learnt
 
 
@@ -49,7 +51,18 @@ def probabilities(
     total = rivals.logsumexp(0).repeat(len(scores))
     total[mine] = total[mine].logaddexp(scores[mine])
     rank = 1 + len(scores) - torch.searchsorted(rivals.sort().values, scores, right=True)
-    return Logistic.from_dict(stored).probability(_features(scores, rank, total))
+    return _read_model(stored).probability(_features(scores, rank, total))
+
+
+def _read_model(stored: dict[str, Any]) -> Logistic:
+    try:
+        model = Logistic.from_dict(stored)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"the calibration is damaged ({error})", remedy="train again") from error
+    if len(model.weights) != FEATURES:
+        reason = f"the calibration has {len(model.weights)} weights instead of {FEATURES}"
+        raise BadInput(reason, remedy="train again")
+    return model
 
 
 def _features(scores: Tensor, rank: Tensor, total: Tensor) -> np.ndarray:

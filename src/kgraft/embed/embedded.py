@@ -48,6 +48,10 @@ class Embedded:
         self.trained = Embedding(self.settings, stored.entities, _relations(stored))
         self.vectors = TableVectors(stored, graph, unseen=FromNeighbours(self._guess))
 
+    def __repr__(self) -> str:
+        size = f"{len(self.graph):,} entities, dimension {self.settings.dimension}"
+        return f"<Embedded {self.settings.model} of {self.graph.manifest.name}: {size}>"
+
     @classmethod
     def open(cls, folder: str | Path, graph: Graph) -> Embedded:
         """Open the vectors of a folder for a graph."""

@@ -21,6 +21,7 @@ from kgraft.graph.folder import Manifest
 from kgraft.graph.graph import Graph
 from kgraft.graph.literals import Literal
 from kgraft.graph.merge import merge_graphs
+from kgraft.graph.migrate import migrate_graph
 from kgraft.graph.paths import Subgraph
 from kgraft.graph.profile import GraphProfile, profile_graph
 from kgraft.graph.profile_picture import profile_svg
@@ -74,6 +75,7 @@ __all__ = [
     "export_graph",
     "from_networkx",
     "merge_graphs",
+    "migrate_graph",
     "mirrored_relations",
     "open_source",
     "profile_graph",

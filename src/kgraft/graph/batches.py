@@ -114,19 +114,30 @@ class Attributes:
 class Literals:
     """Values of properties by the ids of their subjects, which need not be declared.
 
-    `datatype` is the IRI of the value's datatype; `@` and a language tag for a text in a language;
-    `@id` for a link that is no entity; or empty for a plain string. Names and descriptions that
-    are given as attributes too are kept here where their property or language would be lost.
+    `datatype` is the IRI of the value's datatype, which for a quantity is its unit; `@` and a
+    language tag for a text in a language; `<>` for a link that is no entity; or empty for a plain
+    string. Names and descriptions that are given as attributes too are kept here where their
+    property or language would be lost. Without `of`, a subject is a relation where only relations
+    have its id.
     """
 
     subject: pa.Array
     property: pa.Array
     datatype: pa.Array
     value: pa.Array
-    of: Literal["relation"] | None = None  # None means an entity where the subject is one
+    of: Literal["entity", "relation"] | None = None
+    origin: Origin | None = None  # for sources that refuse what nobody declared
 
 
-Batch = Entities | Relations | Triples | Attributes | Literals
+@dataclass(frozen=True)
+class PropertyLabels:
+    """Labels of properties of literals that neither a relation nor an entity gives."""
+
+    id: pa.Array
+    label: pa.Array
+
+
+Batch = Entities | Relations | Triples | Attributes | Literals | PropertyLabels
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from kgraft.graph.batches import (
     Entities,
     HasBlankNodes,
     Literals,
+    PropertyLabels,
     Refusals,
     Relations,
     Source,
@@ -96,6 +98,7 @@ class _Builder:
         self._triples: list[TripleArrays] = []
         self._literals: list[Literals] = []
         self._old_literals = LiteralTables.empty()
+        self._property_labels: dict[str, str] = {}
         self._waiting: list[Attributes] = []  # of subjects that may turn out to be relations
 
     def start_from(self, content: Content) -> None:
@@ -105,6 +108,8 @@ class _Builder:
         self.relations.start_from(content.relations)
         self._triples.append(content.triples)
         self._old_literals = content.literals
+        rows = content.literals.properties.to_pylist()
+        self._property_labels = {row["id"]: row["label"] for row in rows}
 
     def add(self, batch: Batch) -> None:
         """Take a batch in."""
@@ -117,6 +122,8 @@ class _Builder:
                 self._add_triples(batch)
             case Literals():
                 self._literals.append(batch)
+            case PropertyLabels(ids, labels):
+                self._property_labels |= zip(ids.to_pylist(), labels.to_pylist(), strict=True)
             case Attributes(of=None):
                 self._waiting.append(batch)
             case Attributes():
@@ -170,8 +177,9 @@ class _Builder:
     def content(self) -> Content:
         """Return all that was read."""
         self._add_waiting()
-        self._note_undeclared()
+        self._literals = [self._without_unknown(batch) for batch in self._literals]
         subjects = [self._subjects(batch.subject, batch.of) for batch in self._literals]
+        self._note_undeclared()
         entities, relations = self.entities.table(), self.relations.table()
         if self.source.types_are_ids:
             labels_of = self._type_labels(entities["label"])
@@ -181,11 +189,11 @@ class _Builder:
             file, remedy = self.source.describe(), "is it the right file and format?"
             raise BadInput("no entity was found", file=file, remedy=remedy)
         relations = _without_empty_types(relations)
-        literals = self._literal_tables(subjects, entities, relations)
+        literals = self._literal_tables(subjects).labelled(relations, entities)
         content = Content(entities, relations, self._joined(), literals)
-        if self._literals:
-            content = without_implied(content)
-        return self._tidy(content) if isinstance(self.source, HasBlankNodes) else content
+        if not isinstance(self.source, HasBlankNodes):
+            return content
+        return self._tidy(without_implied(content) if self._literals else content)
 
     def _type_labels(self, labels: pa.ChunkedArray) -> Callable[[pa.Array], list[str]]:
         """Return what labels types: an entity's label, a common one, or one made from the id."""
@@ -217,6 +225,8 @@ class _Builder:
         """Return the number of each subject of literals: an entity's, or -1 - a relation's."""
         if of == "relation":
             return -1 - self.relations.lookup(ids, add=True)
+        if of == "entity":
+            return self.entities.lookup(ids, add=True)
         entity = self.entities.lookup(ids, add=False)
         relation = self.relations.lookup(ids, add=False)
         new = (entity < 0) & (relation < 0)
@@ -224,9 +234,31 @@ class _Builder:
             entity[new] = self.entities.lookup(ids.filter(pa.array(new)), add=True)
         return np.where(entity >= 0, entity, -1 - relation)
 
-    def _literal_tables(
-        self, subjects: list[np.ndarray], entities: pa.Table, relations: pa.Table
-    ) -> LiteralTables:
+    def _without_unknown(self, batch: Literals) -> Literals:
+        """Refuse the values of what nobody declared, where the source refuses such triples."""
+        if self.source.unknown != "refuse" or batch.origin is None:
+            return batch
+        what = batch.of or "entity"
+        registry = self.relations if what == "relation" else self.entities
+        known = registry.lookup(batch.subject, add=False) >= 0
+        for row in np.flatnonzero(~known).tolist():
+            columns = (batch.subject, batch.property, batch.value)
+            self.refusals.refuse(
+                f"unknown {what}",
+                file=batch.origin.file,
+                line=batch.origin.line(row),
+                detail=repr(batch.subject[row].as_py()),
+                remedy="declare it, or leave such lines out (--skip-bad)",
+                text="\t".join(column[row].as_py() for column in columns),
+            )
+        keep = pa.array(known)
+        kept = {
+            name: getattr(batch, name).filter(keep)
+            for name in ("subject", "property", "datatype", "value")
+        }
+        return replace(batch, **kept, origin=None)
+
+    def _literal_tables(self, subjects: list[np.ndarray]) -> LiteralTables:
         """Return all literals, those that were there before first."""
         old = self._old_literals
         if not self._literals:
@@ -238,16 +270,8 @@ class _Builder:
         property_, datatype, value = (
             pa.concat_arrays(parts) for parts in zip(*columns, strict=True)
         )
-
-        def label_of(item: str) -> str | None:
-            for registry, table in ((self.relations, relations), (self.entities, entities)):
-                index = registry.ids.get(item)
-                if index >= 0:
-                    return str(table["label"][index])
-            return None
-
         entity = np.concatenate([old.entity, *subjects])
-        return make_tables(entity, (property_, datatype), value, label_of)
+        return make_tables(entity, (property_, datatype), value, self._property_labels.get)
 
     def _add_waiting(self) -> None:
         """Take in what is said about relations and entities; some subjects are both."""
@@ -270,7 +294,9 @@ class _Builder:
             count = registry.undeclared(since=before)
             if registry.declares and count:
                 what = f"1 {one} that" if count == 1 else f"{count:,} {many} that"
-                self.refusals.note(f"{what} only triples name: added with the id as label")
+                self.refusals.note(
+                    f"{what} only triples or values name: added with the id as label"
+                )
 
     def _joined(self) -> TripleArrays:
         if not self._triples:

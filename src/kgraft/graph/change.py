@@ -53,7 +53,10 @@ def without(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Graph:
-    """Write the graph without some entities (and their triples), relations or triples."""
+    """Write the graph without some entities (and their triples), relations or triples.
+
+    The values of what is gone go too, be it what they are about or their property.
+    """
     refuse_existing(target, GRAPH, overwrite=overwrite)
     graph = graph.whole()
     gone_entities = _numbers(graph, list(entities))
@@ -78,7 +81,9 @@ def without(
         graph.entities.take(entity_rows),
         graph.relations.take(relation_rows),
         renumbered,
-        graph.literal_tables.renumbered(
+        graph.literal_tables.without_properties(
+            [graph.all_relations[row].id for row in gone_relations.tolist()]
+        ).renumbered(
             np.where(np.isin(np.arange(len(entity_number)), gone_entities), -1, entity_number),
             np.where(np.isin(np.arange(len(relation_number)), gone_relations), -1, relation_number),
         ),

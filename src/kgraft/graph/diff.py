@@ -16,8 +16,8 @@ from kgraft.graph.batches import SPLITS
 from kgraft.graph.columns import flat, list_rows, numbers, take_rows
 from kgraft.graph.graph import Graph
 
-Part = Literal["entities", "relations", "triples"]
-PARTS: tuple[Part, ...] = ("entities", "relations", "triples")
+Part = Literal["entities", "relations", "triples", "values"]
+PARTS: tuple[Part, ...] = ("entities", "relations", "triples", "values")
 SPLIT_BITS = 2
 
 
@@ -40,6 +40,7 @@ class GraphDiff:
     entities: RowDiff
     relations: RowDiff
     triples: RowDiff  # changed: in another split
+    values: RowDiff  # changed: the one of a property that went, and the one that came
 
     @property
     def is_empty(self) -> bool:
@@ -74,7 +75,8 @@ class GraphDiff:
 def diff_graphs(old: Graph, new: Graph) -> GraphDiff:
     """Compare two graphs by the ids of their entities and relations.
 
-    An entity or relation is changed where a column of it differs, a triple where its split does.
+    An entity or relation is changed where a column of it differs, a triple where its split does, a
+    value where one value of a property went and one came.
     """
     old, new = old.whole(), new.whole()
     entity = new.numbers_of(flat(old.entities["id"]))
@@ -85,6 +87,7 @@ def diff_graphs(old: Graph, new: Graph) -> GraphDiff:
         _diff_tables(old.entities, new.entities, entity),
         _diff_tables(old.relations, new.relations, relation),
         _diff_triples(old, new, entity, relation),
+        _diff_values(old, new, entity, relation),
     )
 
 
@@ -153,6 +156,52 @@ def _diff_triples(old: Graph, new: Graph, entity: np.ndarray, relation: np.ndarr
     return _moved_apart(removed, added, before >> SPLIT_BITS, after >> SPLIT_BITS)
 
 
+def _diff_values(old: Graph, new: Graph, entity: np.ndarray, relation: np.ndarray) -> RowDiff:
+    """Compare the values of properties by what they are about, property, datatype and text."""
+    entity, _ = _shared(entity, new.manifest.entities)
+    relation, _ = _shared(relation, new.manifest.relations)
+    before, after = old.literal_tables, new.literal_tables
+    subject = before.entity.astype(np.int64)
+    of_entity = subject >= 0
+    subject[of_entity] = entity[subject[of_entity]]
+    subject[~of_entity] = -1 - relation[-1 - subject[~of_entity]]
+    columns = [np.concatenate([subject, after.entity])]
+    texts = [(*t.keys(), flat(t.literals["value"])) for t in (before, after)]
+    for one, other in zip(*texts, strict=True):
+        codes = pc.dictionary_encode(pa.concat_arrays([one, other])).indices
+        columns.append(numbers(codes).astype(np.int64))
+    key, owner = _row_codes(columns), _row_codes(columns[:2])
+    old_keys, new_keys = key[: len(before)], key[len(before) :]
+    removed = np.flatnonzero(~np.isin(old_keys, new_keys))
+    added = np.flatnonzero(~np.isin(new_keys, old_keys))
+    return _replaced(removed, added, owner[: len(before)], owner[len(before) :])
+
+
+def _row_codes(columns: list[np.ndarray]) -> np.ndarray:
+    """Return a number for each row of some columns, the same for equal rows."""
+    code = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        distinct, place = np.unique(column, return_inverse=True)
+        code = np.unique(code * max(len(distinct), 1) + place, return_inverse=True)[1]
+    return code
+
+
+def _replaced(
+    removed: np.ndarray, added: np.ndarray, before: np.ndarray, after: np.ndarray
+) -> RowDiff:
+    """Take values apart that replaced the only one of their property that went."""
+    size = int(max(before.max(initial=-1), after.max(initial=-1))) + 1
+    went, came = (np.bincount(p, minlength=size) for p in (before[removed], after[added]))
+    single = (went == 1) & (came == 1)
+    old_rows, new_rows = removed[single[before[removed]]], added[single[after[added]]]
+    old_rows, new_rows = (
+        old_rows[np.argsort(before[old_rows])],
+        new_rows[np.argsort(after[new_rows])],
+    )
+    changed = np.column_stack([old_rows, new_rows])
+    return RowDiff(np.setdiff1d(added, new_rows), np.setdiff1d(removed, old_rows), changed, {})
+
+
 def _shared(row_in_new: np.ndarray, count: int) -> tuple[np.ndarray, int]:
     """Return the number of each old row, those that the new lacks behind its own; and how many."""
     absent = row_in_new < 0
@@ -216,6 +265,8 @@ def _items(graph: Graph, part: Part, rows: np.ndarray) -> list[dict[str, Any]]:
     """Return triples by id, and of anything else id and label."""
     if part == "triples":
         return _triple_items(graph, rows)
+    if part == "values":
+        return _value_items(graph, rows)
     table = take_rows(getattr(graph, part).select(["id", "label"]), rows)
     items: list[dict[str, Any]] = table.to_pylist()
     return items
@@ -232,6 +283,29 @@ def _triple_items(graph: Graph, rows: np.ndarray) -> list[dict[str, Any]]:
     ]
 
 
+def _value_items(graph: Graph, rows: np.ndarray) -> list[dict[str, Any]]:
+    tables = graph.literal_tables
+    names, datatypes = (t["id"].to_pylist() for t in (tables.properties, tables.datatypes))
+    labels = tables.properties["label"].to_pylist()
+    return [
+        {
+            **_subject(graph, row["entity"]),
+            "property": names[row["property"]],
+            "property_label": labels[row["property"]],
+            "value": row["value"],
+            "datatype": datatypes[row["datatype"]],
+        }
+        for row in take_rows(tables.literals, rows).to_pylist()
+    ]
+
+
+def _subject(graph: Graph, number: int) -> dict[str, str]:
+    """Return what a value is about, by id."""
+    if number < 0:
+        return {"relation": graph.all_relations[-1 - number].id}
+    return {"entity": graph.entities_at([number])[0].id}
+
+
 def _changes(diff: GraphDiff, part: Part, limit: int | None) -> Iterator[dict[str, Any]]:
     rows: RowDiff = getattr(diff, part)
     pairs = rows.changed[:limit]
@@ -240,6 +314,12 @@ def _changes(diff: GraphDiff, part: Part, limit: int | None) -> Iterator[dict[st
         after = _triple_items(diff.new, pairs[:, 1])
         for old, new in zip(before, after, strict=True):
             yield {**new, "split": {"old": old["split"], "new": new["split"]}}
+        return
+    if part == "values":
+        before, after = _value_items(diff.old, pairs[:, 0]), _value_items(diff.new, pairs[:, 1])
+        for old, new in zip(before, after, strict=True):
+            both = {name: {"old": old[name], "new": new[name]} for name in ("value", "datatype")}
+            yield {**new, **both}
         return
     olds = take_rows(getattr(diff.old, part), pairs[:, 0]).to_pylist()
     news = take_rows(getattr(diff.new, part), pairs[:, 1]).to_pylist()

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from kgraft.errors import BadGraph, NotFound
 from kgraft.json_text import read_json_file, to_json
-from kgraft.storage import Kind, changed_file, check_kinds, flush
+from kgraft.storage import Kind, changed_file, check_kinds, flush, put_back
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -145,8 +145,20 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 def read_manifest(folder: Path) -> Manifest:
     """Read the manifest and verify that it is whole, of a known format, and fits the files."""
+    manifest = read_older_manifest(folder)
+    absent = {f"{name}.arrow" for name in TABLES} - manifest.files.keys()
+    if absent:
+        raise BadGraph(
+            f"{folder} was written by an older kgraft (it has no {min(absent)}); "
+            f"run: kgraft graph migrate {folder}"
+        )
+    return manifest
+
+
+def read_older_manifest(folder: Path) -> Manifest:
+    """Read a manifest that may lack tables derived from the content, as older ones do."""
     path = folder / MANIFEST
-    if not folder.is_dir():
+    if not folder.is_dir() and not put_back(folder):
         raise NotFound(
             f"no graph at {folder}; import one with: kgraft graph import SOURCE --out {folder}"
         )
@@ -173,7 +185,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _verify_files(folder: Path, manifest: Manifest) -> None:
-    absent = {f"{name}.arrow" for name in TABLES} - manifest.files.keys()
+    absent = {f"{name}.arrow" for name in CONTENT} - manifest.files.keys()
     if absent:
         raise BadGraph(f"{folder / MANIFEST} does not list {min(absent)}; import the graph again")
     changed = changed_file(folder, manifest.files)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from kgraft.graph.adjacency import Adjacency, Direction, TripleArrays, build_adj
 from kgraft.graph.aliases import Aliases
 from kgraft.graph.batches import SPLITS, Source, Split
 from kgraft.graph.cards import choose_facts
+from kgraft.graph.column_values import ColumnValues
 from kgraft.graph.columns import (
     StringColumn,
     arrow_numbers,
@@ -39,7 +40,7 @@ from kgraft.graph.entity import (
 )
 from kgraft.graph.folder import LITERALS, MANIFEST, SINCE_0_2, Manifest, read_manifest, read_tables
 from kgraft.graph.hashing import HashIndex, hash_strings
-from kgraft.graph.iri_names import PREFIXES
+from kgraft.graph.iri_names import PREFIXES, made_label
 from kgraft.graph.joins import TripleIndex
 from kgraft.graph.literals import Literal, LiteralStore, LiteralTables, Value
 from kgraft.graph.paths import Subgraph, paths_between, subgraph
@@ -120,8 +121,8 @@ class Graph:
 
     def __contains__(self, which: object) -> bool:
         try:
-            return isinstance(which, Entity | str | int) and self.index(which) >= 0
-        except NotFound:
+            return self.index(which) >= 0  # type: ignore[arg-type]
+        except (NotFound, TypeError):
             return False
 
     def __getitem__(self, which: EntityLike) -> Entity:
@@ -185,7 +186,8 @@ class Graph:
         is_current = self.manifest.keys_version == KEYS_VERSION
         if is_current and all(name in self.tables for name in SINCE_0_2):
             return Aliases(self.tables, self.manifest.alias_seed)
-        logger.info("%s was imported by an older kgraft: import it again to save time", self.folder)
+        told = "%s was written by an older kgraft: kgraft graph migrate saves time"
+        logger.info(told, self.folder)
         tables, seed = name_tables(self.entities, self.whole().triples)
         return Aliases(tables, seed)
 
@@ -197,8 +199,24 @@ class Graph:
         return LiteralTables(*(self.tables[name] for name in LITERALS))
 
     @cached_property
+    def column_values(self) -> ColumnValues:
+        """The values in columns of entities that are neither names, descriptions nor types."""
+        return ColumnValues(self.entities)
+
+    @cached_property
     def _literal_store(self) -> LiteralStore:
-        return LiteralStore(self.literal_tables)
+        return LiteralStore(self.literal_tables, cache(self._unit))
+
+    def _unit(self, datatype: str) -> str:
+        """Return the label of the unit that stands for the datatype of a quantity."""
+        from kgraft.graph.readers.iris import id_of
+        from kgraft.graph.readers.wikidata_ids import common_labels
+
+        item = id_of(datatype)
+        index = int(self.numbers_of([item])[0])
+        if index >= 0:
+            return self.entity(index).label
+        return common_labels().get(item) or made_label(datatype)
 
     @cached_property
     def _ids(self) -> tuple[HashIndex, np.ndarray]:
@@ -233,6 +251,9 @@ class Graph:
 
         An entity of another version of the graph is found by its id.
         """
+        if isinstance(which, bool) or not isinstance(which, Entity | str | int | np.integer):
+            known = "give the entity, its id, its exact label or its index"
+            raise TypeError(f"{which!r} is not an entity: {known}")
         if isinstance(which, int | np.integer):
             if not 0 <= which < len(self):
                 known = f"indices go from 0 to {len(self) - 1}"
@@ -375,9 +396,13 @@ class Graph:
         return [Neighbour(self.all_relations[r], e, "out" if out else "in") for r, e, out in ends]
 
     def literals(self, entity: EntityLike) -> list[Literal]:
-        """Return the values of an entity's properties: numbers, dates, texts in a language, …"""
+        """Return the values of an entity's properties: numbers, dates, texts in a language, …
+
+        Those in other columns of the table of entities come first.
+        """
         index = self.index(entity)
-        return self._literal_store.of(index) if self.manifest.literals else []
+        columns = self.column_values.of(index)
+        return [*columns, *(self._literal_store.of(index) if self.manifest.literals else ())]
 
     def _shown_literals(self, entity: Entity) -> list[Literal]:
         """Return the literals that are no names, descriptions or types, which a card has anyway."""
@@ -385,16 +410,20 @@ class Graph:
         return [value for value in self.literals(entity) if value.property_id not in elsewhere]
 
     def find_by_value(self, property_: str, value: Value) -> list[Entity]:
-        """Return the entities with this value of a property, which is given by id or label.
+        """Return the entities with this value of a property, given by id, label or column.
 
         A text is compared as it stands; numbers, dates and booleans by what they mean.
         """
         store = self._literal_store
         properties = store.properties_named(property_)
-        if not properties:
-            known = ", ".join(store.labels[:8]) or "none"
+        columns = self.column_values.table.column_names
+        if not properties and property_ not in columns:
+            known = ", ".join([*columns, *store.labels][:8]) or "none"
             raise NotFound(f"no property is named {property_!r}; the graph has {known}")
-        return self.entities_at(store.find(properties, value))
+        found = store.find(properties, value)
+        if property_ in columns:
+            found = np.union1d(found, self.column_values.find(property_, value))
+        return self.entities_at(found)
 
     def card(self, entity: EntityLike, *, limit: int = 20) -> Card:
         """Return what the graph knows about an entity; each relation gets its turn."""
@@ -453,18 +482,20 @@ class Graph:
         triples: Any = None,
         entities: Any = None,
         relations: Any = None,
+        literals: Any = None,
         overwrite: bool = False,
         progress: Progress | None = None,
     ) -> Graph:
         """Write this graph with additions as a new one: from a source, or from tables or rows.
 
         Triples are rows of (head, relation, tail) ids, entities and relations mappings with an
-        `id`; or Arrow tables or pandas frames of those columns. This graph is not touched.
+        `id`, literals rows of (entity, property, value); or Arrow tables or pandas frames of those
+        columns. This graph is not touched.
         """
         from kgraft.graph.change import extend
         from kgraft.graph.readers.tables import TablesSource
 
-        source = source or TablesSource(triples, entities, relations, undeclared="refuse")
+        source = source or TablesSource(triples, entities, relations, literals, undeclared="refuse")
         return extend(self, source, Path(target), overwrite=overwrite, progress=progress)
 
     def without(

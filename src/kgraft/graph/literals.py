@@ -3,12 +3,15 @@
 Three tables hold them. `literals` has a row per value: the number of the entity (or -1 - the number
 of a relation that is no entity), of the property and of the datatype, and the text. `properties`
 has the id and label of each property, `datatypes` the IRI of each datatype: `@en` stands for a text
-in that language, `@id` for a link to a page, and the empty string for a plain string.
+in that language, `<>` for a link to a page, and the empty string for a plain string. A number with
+a unit has the unit for its datatype. Properties and datatypes are numbered by their first row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal as OneOf
@@ -20,7 +23,7 @@ import pyarrow.compute as pc
 from kgraft.graph.columns import arrow_numbers, flat, numbers, take_rows
 from kgraft.graph.iri_names import PREFIXES, made_label
 
-LINK = "@id"
+LINK = "<>"  # no language tag: `@id` is Indonesian
 SCHEMA = pa.schema(
     {
         "entity": pa.int32(),
@@ -36,6 +39,7 @@ XSD = PREFIXES["xsd"]
 _WHOLE = frozenset(("gYear", "integer", "int", "long", "short", "byte"))
 _SIGNED = ("unsigned", "positive", "negative", "nonPositive", "nonNegative")
 _REAL = frozenset(("decimal", "double", "float"))
+_MONTH = re.compile(r"-?[0-9]{4,}-(?:0[1-9]|1[0-2])")
 
 Kind = OneOf["string", "number", "date", "boolean", "quantity", "language string", "link"]
 Value = str | int | float | bool | date | datetime
@@ -99,6 +103,12 @@ class LiteralTables:
         rows = np.flatnonzero(stays)
         return self.rows(rows, moved[rows])
 
+    def without_properties(self, ids: Sequence[str]) -> LiteralTables:
+        """Return the rows of all properties but some."""
+        gone = numbers(pc.is_in(self.properties["id"], pa.array(ids, pa.string())))
+        kept = np.flatnonzero(~gone[numbers(self.literals["property"])])
+        return self.rows(kept, self.entity[kept])
+
     def rows(self, rows: np.ndarray, entity: np.ndarray) -> LiteralTables:
         """Return some rows, with these numbers of entities, in order of them."""
         order = np.argsort(entity, kind="stable")
@@ -107,14 +117,30 @@ class LiteralTables:
         return LiteralTables(table, self.properties, self.datatypes).compacted()
 
     def compacted(self) -> LiteralTables:
-        """Return the same rows with only the properties and datatypes that they use."""
+        """Return the same rows with the properties and datatypes that they use, by first use."""
         literals, tables = self.literals, []
         for name, table in (("property", self.properties), ("datatype", self.datatypes)):
-            used, number = np.unique(numbers(literals[name]), return_inverse=True)
-            place = literals.column_names.index(name)
-            literals = literals.set_column(place, name, arrow_numbers(number.astype(np.int32)))
-            tables.append(table.take(arrow_numbers(used)))
+            used, first, place = np.unique(
+                numbers(literals[name]), return_index=True, return_inverse=True
+            )
+            order = np.argsort(first)
+            number = np.argsort(order)[place]
+            column = literals.column_names.index(name)
+            literals = literals.set_column(column, name, arrow_numbers(number.astype(np.int32)))
+            tables.append(table.take(arrow_numbers(used[order])))
         return LiteralTables(literals, *tables)
+
+    def labelled(self, *named: pa.Table) -> LiteralTables:
+        """Return the same rows with the properties called as relations or entities of their ids.
+
+        `named` are tables of relations and of entities; the first that has an id gives the label.
+        """
+        labels = labels_in(flat(self.properties["id"]), *named)
+        rows = zip(*(self.properties[name].to_pylist() for name in PROPERTIES.names), strict=True)
+        columns = [(item, labels.get(item, label)) for item, label in rows]
+        ids, names = zip(*columns, strict=True) if columns else ((), ())
+        properties = pa.table({"id": ids, "label": names}, PROPERTIES)
+        return LiteralTables(self.literals, properties, self.datatypes)
 
     def keys(self) -> tuple[pa.Array, pa.Array]:
         """Return the id of the property and of the datatype of each row."""
@@ -122,6 +148,16 @@ class LiteralTables:
             flat(self.properties["id"].take(self.literals["property"])),
             flat(self.datatypes["id"].take(self.literals["datatype"])),
         )
+
+
+def labels_in(ids: pa.Array, *named: pa.Table) -> dict[str, str]:
+    """Return the label of each id that one of the tables has, from the first that has it."""
+    labels: dict[str, str] = {}
+    for table in reversed(named):
+        rows = table.select(["id", "label"])
+        rows = rows.filter(pc.is_in(rows["id"], ids.cast(rows.schema.field("id").type)))
+        labels |= zip(rows["id"].to_pylist(), rows["label"].to_pylist(), strict=True)
+    return labels
 
 
 def make_tables(
@@ -167,8 +203,8 @@ def _distinct(
 class LiteralStore:
     """Look-ups in the literals of a graph."""
 
-    def __init__(self, tables: LiteralTables) -> None:
-        self.tables = tables
+    def __init__(self, tables: LiteralTables, unit_of: Callable[[str], str] = made_label) -> None:
+        self.tables, self._unit_of = tables, unit_of
         self.ids = tables.properties["id"].to_pylist()
         self.labels = tables.properties["label"].to_pylist()
         self.datatypes = tables.datatypes["id"].to_pylist()
@@ -185,6 +221,7 @@ class LiteralStore:
         name = self.datatypes[datatype]
         value, kind, unit = typed(text, name)
         language = name[1:] if kind == "language string" else ""
+        unit = self._unit_of(name) if unit else ""
         named = self.ids[property_], self.labels[property_]
         return Literal(*named, value, text, kind, language, unit, name)
 
@@ -212,7 +249,7 @@ class LiteralStore:
                 within = types == datatype
                 encoded = pc.dictionary_encode(texts.filter(pa.array(within)))
                 means = [
-                    _same(typed(text, self.datatypes[datatype])[0], value)
+                    same_value(typed(text, self.datatypes[datatype])[0], value)
                     for text in encoded.dictionary.to_pylist()
                 ]
                 hits[rows[within]] = np.array(means, bool)[numbers(encoded.indices)]
@@ -220,7 +257,8 @@ class LiteralStore:
         return found[found >= 0]
 
 
-def _same(one: Value, other: Value) -> bool:
+def same_value(one: Value, other: Value) -> bool:
+    """Whether two values mean the same; a boolean is no number, a date no text."""
     if isinstance(one, bool) or isinstance(other, bool) or isinstance(one, date):
         return type(one) is type(other) and one == other
     return one == other
@@ -260,6 +298,8 @@ def _standard(text: str, name: str) -> tuple[Value, Kind, str]:
         return _real(text), "number", ""
     if name == "boolean" and text in ("true", "false", "1", "0"):
         return text in ("true", "1"), "boolean", ""
+    if name == "gYearMonth" and _MONTH.fullmatch(text):
+        return text, "date", ""
     if name == "date":
         return date.fromisoformat(text[:10] if text[10:11] in ("Z", "+", "-") else text), "date", ""
     if name in ("dateTime", "dateTimeStamp"):
@@ -272,3 +312,25 @@ def _real(text: str) -> float:
     if "_" in text:
         raise ValueError("an underscore is not part of a number")
     return value
+
+
+def lexical(value: object) -> tuple[str, str] | None:
+    """Return the text and the datatype of a value; None where no datatype fits.
+
+    >>> lexical(1.5), lexical("x")
+    (('1.5', 'http://www.w3.org/2001/XMLSchema#double'), ('x', ''))
+    """
+    match value:
+        case str():
+            return value, ""
+        case bool():
+            return json.dumps(value), f"{XSD}boolean"
+        case int():
+            return str(value), f"{XSD}integer"
+        case float():
+            return repr(value), f"{XSD}double"
+        case datetime():
+            return value.isoformat(), f"{XSD}dateTime"
+        case date():
+            return value.isoformat(), f"{XSD}date"
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 from kgraft.graph.advice import advise
 from kgraft.graph.columns import flat, list_rows, numbers, run_starts
 from kgraft.graph.graph import Graph
+from kgraft.graph.literals import typed
 from kgraft.graph.resplit import OVERLAP, RelationPair, leaking_triples, mirrored_relations
 from kgraft.graph.write import degrees
 
@@ -35,6 +37,19 @@ class RelationProfile:
     symmetric: bool
     inverse_of: tuple[str, ...]  # ids
     duplicate_of: tuple[str, ...]  # ids
+
+
+@dataclass(frozen=True)
+class PropertyProfile:
+    """One property whose values are no entities: how many there are, of what kind, from where."""
+
+    id: str
+    label: str
+    values: int
+    entities: int  # that have one
+    kinds: dict[str, int]  # number, date, string, … → how many values
+    least: str  # of its numbers and dates, as written
+    most: str
 
 
 @dataclass(frozen=True)
@@ -78,6 +93,7 @@ class GraphProfile:
     components: int
     largest_component: float  # share of the entities
     leaking: float  # share of held-out triples that train says, turned round or otherwise
+    properties: tuple[PropertyProfile, ...] = ()  # those with most values first
     advice: tuple[str, ...] = ()  # what would help linking and asking
 
     @property
@@ -122,6 +138,7 @@ def profile_graph(graph: Graph) -> GraphProfile:
         components=len(sizes),
         largest_component=int(sizes.max(initial=0)) / max(manifest.entities, 1),
         leaking=leaking,
+        properties=tuple(sorted(_properties(graph), key=lambda p: -p.values)),
     )
     return replace(profile, advice=tuple(advise(graph, profile)))
 
@@ -207,6 +224,53 @@ def _others(
         if p.share_of_larger >= OVERLAP  # else the smaller only implies the larger
     )
     return tuple(graph.all_relations[other].id for other in others)
+
+
+def _properties(graph: Graph) -> Iterator[PropertyProfile]:
+    """Yield the other columns of entities, then the properties of literals."""
+    columns = graph.column_values
+    for name, datatype in columns.datatypes.items():
+        cells = flat(columns.table[name])
+        filled = cells.filter(pc.fill_null(pc.not_equal(cells, ""), False))
+        if len(filled):
+            kinds = pa.repeat(pa.scalar(datatype), len(filled))
+            yield _property(name, name, filled, kinds, len(filled))
+    tables = graph.literal_tables
+    property_, entity = numbers(tables.literals["property"]), tables.entity
+    _, datatypes = tables.keys()
+    values = flat(tables.literals["value"])
+    order = np.argsort(property_, kind="stable")
+    order = order[entity[order] >= 0]
+    bounds = np.searchsorted(property_[order], np.arange(len(tables.properties) + 1))
+    for number, row in enumerate(tables.properties.to_pylist()):
+        rows = order[bounds[number] : bounds[number + 1]]
+        if len(rows):
+            chosen = pa.array(rows)
+            texts, kinds = values.take(chosen), datatypes.take(chosen)
+            owners = len(np.unique(entity[rows]))
+            yield _property(row["id"], row["label"], texts, kinds, owners)
+
+
+def _property(
+    item: str, label: str, texts: pa.Array, datatypes: pa.Array, entities: int
+) -> PropertyProfile:
+    """Return the profile of one property, given its values and their datatypes."""
+    kinds: Counter[str] = Counter()
+    numeric: list[tuple[float, str]] = []
+    days: list[str] = []
+    counted = pa.table({"text": texts, "datatype": datatypes})
+    counted = counted.group_by(["text", "datatype"]).aggregate([([], "count_all")])
+    for text, datatype, count in zip(*(column.to_pylist() for column in counted), strict=True):
+        value, kind, _ = typed(text, datatype)
+        kinds[kind] += count
+        if kind in ("number", "quantity") and isinstance(value, (int, float)):
+            numeric.append((value, text))
+        elif kind == "date":
+            days.append(text)
+    bounds = (min(numeric)[1], max(numeric)[1]) if numeric else ("", "")
+    if days and not numeric:
+        bounds = min(days), max(days)
+    return PropertyProfile(item, label, len(texts), entities, dict(kinds.most_common()), *bounds)
 
 
 def _types(graph: Graph) -> tuple[dict[str, int], int]:

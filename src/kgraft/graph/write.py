@@ -67,8 +67,10 @@ def _write(folder: Path, content: Content, provenance: Provenance, progress: Pro
     write_table(folder, "entities", content.entities)
     write_table(folder, "relations", content.relations)
     _write_triples(folder, triples)
-    for name, table in content.literals.named().items() if len(content.literals) else ():
-        write_table(folder, name, table)
+    if len(content.literals):
+        literals = content.literals.labelled(content.relations, content.entities)
+        for name, table in literals.named().items():
+            write_table(folder, name, table)
     _write_adjacency(folder, build_adjacency(triples, entities))
     id_seed = _write_ids(folder, content.entities["id"])
 

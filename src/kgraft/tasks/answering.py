@@ -81,7 +81,7 @@ def load_answerer(
     try:
         told = read_json_file(folder / SETTINGS)
         knowing = bool(told.pop("knowing"))
-        settings = QuestionSettings(**told)
+        settings = _read_settings(told)
     except (OSError, ValueError, LookupError, AttributeError, TypeError) as error:
         reason = f"cannot be read ({type(error).__name__}: {error})"
         raise BadInput(reason, file=str(folder / SETTINGS)) from error
@@ -90,3 +90,11 @@ def load_answerer(
     answerer = Answerer(model, graph, memory, settings, knowing=knowing)
     load_tensors(answerer.walker, folder / WALKER)
     return answerer.eval()
+
+
+def _read_settings(told: dict[str, Any]) -> QuestionSettings:
+    """Return stored settings; a TypeError tells which is of another kind than it should be."""
+    for name, default in asdict(QuestionSettings()).items():
+        if type(told[name]) is not type(default):
+            raise TypeError(f"{name} is {told[name]!r}")
+    return QuestionSettings(**told)

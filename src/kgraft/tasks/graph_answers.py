@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from kgraft.graph import Graph
 from kgraft.joint import JointModel, LinkedBatch, LinkedWindows
+from kgraft.ranges import COUNT, PASSES, RATE, SEED, SIZE, Range, check_ranges
 from kgraft.tasks.graph_questions import Questions
 from kgraft.tasks.graph_walks import Fact, Reached, Walk, everywhere
 from kgraft.text import length_batches
@@ -44,6 +45,21 @@ class QuestionSettings:
     language_rate: float = 1e-4
     walker_rate: float = 1e-3
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_ranges(self, _RANGES)
+
+
+_RANGES: dict[str, Range] = {
+    "hops": (1, 10),
+    "epochs": PASSES,
+    "patience": PASSES,
+    "batch": SIZE,
+    "most": COUNT,
+    "language_rate": RATE,
+    "walker_rate": RATE,
+    "seed": SEED,
+}
 
 
 class Walker(nn.Module):

@@ -7,12 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgraft.errors import KgraftError
+from kgraft.graph.readers.dot import DotSource
 from kgraft.graph.readers.excel import ExcelSource
 from kgraft.graph.readers.gml import GmlSource
 from kgraft.graph.readers.graphml import GexfSource, GraphmlSource
 from kgraft.graph.readers.jsonl import JsonlSource
 from kgraft.graph.readers.nodelink import NodeLinkSource
 from kgraft.graph.readers.obo import OboSource
+from kgraft.graph.readers.pajek import PajekSource
 from kgraft.graph.readers.rdf import RdfSource
 from kgraft.graph.readers.tables import parquet_source
 from kgraft.graph.readers.tsv import TsvSource
@@ -34,6 +36,8 @@ SOURCES = {
     "g.graphml": GraphmlSource,
     "g.gexf": GexfSource,
     "g.gml": GmlSource,
+    "g.net": PajekSource,
+    "g.dot": DotSource,
     "g.obo": OboSource,
     "g.obo.gz": OboSource,
     "graph.json": NodeLinkSource,
@@ -68,6 +72,11 @@ SNIPPETS = st.sampled_from(
         b'<!DOCTYPE a [<!ENTITY b "c">]>',
         b'graph [ directed 1 node [ id 1 label "a" graphics [ x 1 ] ]',
         b"edge [ source 1 target 2 ] ]",
+        b'*Vertices 2\n1 "a"\n',
+        b'*Arcs :1 "r"\n1 2 1 l "s"\n',
+        b"*Partition p\n*Matrix\n0 1\n",
+        b'digraph g { a [label="\\N"] edge [label=r];',
+        b"a -> {b; subgraph c {d:n:s}} -> <e<f>> }",
         b"[Term]\nid: a ! b\nis_a: c {\n",
         b'[Typedef]\nid: r\nname: \\\nsynonym: "x" []\nrelationship: r\n',
         b'{"nodes": [{"id": 1, "synonyms": 2, "label": ["x"]}, {"name": "b"}],',

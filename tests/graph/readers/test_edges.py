@@ -48,6 +48,8 @@ def read(tmp_path, collect):
         ("subject_id,predicate_id,object_id\na,knows,b\nb,knows,c\n", KNOWS),
         ("subject,object,predicate,relation\na,b,knows,x\nb,c,knows,x\n", KNOWS),
         ("start,end\na,b\nb,c\n", RELATED),
+        ("u,v,key,length\na,b,0,1.5\nb,c,0,2.5\n", RELATED),
+        ("fact,subject_ref,predicate,object_ref\n1,a,knows,b\n2,b,knows,c\n", KNOWS),
         ("Id,Source,Target,Type,Label\n0,a,b,Directed,knows\n1,b,c,Directed,knows\n", KNOWS),
         ("Source,Target,Type,Id,Label,Weight\na,b,Undirected,0,,1\nb,c,Undirected,1,,1\n", BOTH),
         ("Source,Target,Type\na,b,Undirected\nb,c,Undirected\n", BOTH),

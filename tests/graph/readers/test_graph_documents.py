@@ -215,6 +215,30 @@ def test_links_may_name_nodes_by_place_and_hold_both_ways(read):
     assert [triple[:3] for triple in got.triples] == [("a", "knows", "b"), ("b", "knows", "a")]
 
 
+def test_ids_of_hetionet(read):
+    nodes = [
+        {"kind": "Gene", "identifier": 1576, "name": "CYP3A4", "data": {"chromosome": "7"}},
+        {"kind": "Drug", "identifier": "DB1", "name": "Aspirin", "data": {}},
+    ]
+    ends = {"source_id": ["Drug", "DB1"], "target_id": ["Gene", 1576]}
+    links = [
+        {**ends, "kind": way, "direction": way, "data": {}}
+        for way in ("both", "forward", "backward")
+    ]
+    got = read("g.json", json.dumps({"nodes": nodes, "edges": links}))
+    assert [(e["id"], e["label"], e["types"]) for e in got.entities] == [
+        ("Gene::1576", "CYP3A4", ["Gene"]),
+        ("Drug::DB1", "Aspirin", ["Drug"]),
+    ]
+    assert [triple[:3] for triple in got.triples] == [
+        ("Drug::DB1", "both", "Gene::1576"),
+        ("Gene::1576", "both", "Drug::DB1"),
+        ("Drug::DB1", "forward", "Gene::1576"),
+        ("Gene::1576", "backward", "Drug::DB1"),
+    ]
+    assert not got.left_out
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -306,7 +330,7 @@ def test_a_parquet_file_alone(tmp_path, collect):
     pq.write_table(pa.table({"id": [1], "name": ["Ann"]}), path)
     assert collect(open_source(path)).entities == [{"id": "1", "label": "Ann"}]
     pq.write_table(pa.table({"f0": ["a"], "f1": ["b"]}), path)
-    with pytest.raises(BadInput, match=r"g\.parquet: .*f0, f1; name them: --columns"):
+    with pytest.raises(BadInput, match=r"g\.parquet: .* f0 \| f1; name them: --columns"):
         open_source(path)
     got = collect(open_source(path, columns={"head": "f0", "tail": "f1"}))
     assert got.triples == [("a", "related to", "b", "train")]
@@ -357,7 +381,7 @@ def test_bad_gml_is_refused(read, text, words):
         read("g.gml", text)
 
 
-@pytest.mark.parametrize("suffix", ["graphml", "gexf", "gml", "obo", "xlsx", "parquet"])
+@pytest.mark.parametrize("suffix", ["graphml", "gexf", "gml", "dot", "obo", "xlsx", "parquet"])
 def test_formats_are_known_by_their_suffixes(tmp_path, suffix):
     (tmp_path / f"g.{suffix}").touch()
     assert find_format(tmp_path / f"g.{suffix}") == suffix

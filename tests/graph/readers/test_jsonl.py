@@ -50,6 +50,19 @@ def test_packed(tmp_path, collect, suffix, pack):
     assert collect(JsonlSource(path)) == collect(source(tmp_path, SAMPLE))
 
 
+def test_a_folder(tmp_path, collect):
+    (tmp_path / "edges.jsonl").write_text('{"subject": "a", "predicate": "r", "object": "b"}\n')
+    (tmp_path / "nodes.jsonl").write_text('{"id": "a", "name": "Ann"}\n{"id": "b"}\n')
+    (tmp_path / "notes.txt").write_text("no JSON")
+    got = collect(JsonlSource(tmp_path))
+    assert [row["id"] for row in got.entities] == ["a", "b"]
+    assert got.triples == [("a", "r", "b", "train")]
+    (tmp_path / "nodes.jsonl").write_text('{"id": "a"}\n{')
+    with pytest.raises(BadInput) as error:
+        collect(JsonlSource(tmp_path))
+    assert (error.value.file, error.value.line) == (str(tmp_path / "nodes.jsonl"), 2)
+
+
 def test_a_file_of_triples_only_may_name_any_entity(tmp_path, collect):
     reader = source(tmp_path, '{"head": "a", "relation": "r", "tail": "b"}\n')
     assert collect(reader).triples == [("a", "r", "b", "train")]
@@ -76,7 +89,7 @@ def test_a_file_of_triples_only_may_name_any_entity(tmp_path, collect):
         ('{"kind": "edge", "id": "a"}', "no source and target"),
         (
             '{"kind": "fact", "head": "a", "relation": "r", "tail": "b"}',
-            'entity, relation, triple, found "fact"',
+            'entity, relation, triple, literal, found "fact"',
         ),
         ('{"kind": "triple", "head": "a", "relation": "r"}', "no tail"),
         ('{"head": "a", "relation": 1, "tail": "b"}', "relation must be a string"),

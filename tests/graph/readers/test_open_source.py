@@ -83,12 +83,21 @@ def test_json_over_several_lines_is_one_document(tmp_path, content):
         ("triples.csv.gz", "tsv"),
         ("entities.tsv", "tsv"),
         ("triples.parquet", "parquet"),
+        ("edges.parquet", "parquet"),
+        ("facts.jsonl", "jsonl"),
         ("data.noun", "wordnet"),
     ],
 )
 def test_folders_are_known_by_their_files(tmp_path, name, format):
     (tmp_path / name).touch()
     assert find_format(tmp_path) == format
+
+
+def test_a_folder_of_tables_without_names_says_what_to_do(tmp_path):
+    (tmp_path / "people.csv").write_text("1,Ann\n2,Bob\n")
+    (tmp_path / "knows.csv").write_text("1,2,2020,x\n")
+    with pytest.raises(BadInput, match=r"knows\.csv, people\.csv; .*--columns head=1,tail=2"):
+        open_source(tmp_path)
 
 
 @pytest.mark.parametrize("path", ["nowhere", "nowhere.tsv", "no\x00where"])
@@ -104,7 +113,7 @@ def test_what_is_not_recognised(tmp_path):
     assert str(error.value) == (
         f"{tmp_path}: no graph is recognised in this folder; "
         "it needs train.tsv, triples.tsv or edges.csv, "
-        "triples.parquet, RDF, or WordNet's data.noun"
+        "triples.parquet, JSON Lines, RDF, or WordNet's data.noun"
     )
     for name in ("facts.doc", "facts", "facts.gz"):
         (tmp_path / name).touch()
@@ -113,7 +122,7 @@ def test_what_is_not_recognised(tmp_path):
         assert str(error.value) == (
             f"{tmp_path / name}: its format is not known by its name; "
             "name it with --format (tsv, rdf, wikidata, wordnet, jsonl, parquet, "
-            "xlsx, graphml, gexf, gml, obo, nodelink, sql)"
+            "xlsx, graphml, gexf, gml, pajek, dot, obo, nodelink, sql)"
         )
 
 

@@ -243,6 +243,13 @@ def test_an_error_in_turtle_ends_the_import(tmp_path, collect):
         collect(turtle(tmp_path, ":a :r :b .\n:a :r ; .\n"), skip=True)
 
 
+def test_a_message_quotes_no_whole_file(tmp_path, collect):
+    (tmp_path / "g.rdf").write_text("0.1 i 0.2 RDF " * 1000)
+    with pytest.raises(BadInput) as error:
+        collect(RdfSource(tmp_path / "g.rdf"))
+    assert len(error.value.reason) < 250
+
+
 def test_truncated_gzip_is_no_rdf_error(tmp_path, collect):
     for suffix in (".nt", ".ttl"):
         path = tmp_path / f"g{suffix}.gz"

@@ -125,6 +125,14 @@ def test_parquet_folders(tmp_path, collect):
         parquet_source(tmp_path)
 
 
+def test_parquet_folders_of_nodes_and_edges(tmp_path, collect):
+    pq.write_table(pa.table({"source": [1], "target": [2]}), tmp_path / "edges.parquet")
+    pq.write_table(pa.table({"id": [1, 2], "name": ["Ann", "Bob"]}), tmp_path / "nodes.parquet")
+    got = collect(parquet_source(tmp_path))
+    assert [row["label"] for row in got.entities] == ["Ann", "Bob"]
+    assert got.triples == [("1", "related to", "2", "train")]
+
+
 def test_networkx_directed(collect):
     graph = nx.DiGraph(name="g")
     graph.add_node(1, label="One", aliases=["I", "uno"], types=("number",), size=1.5, odd=object())

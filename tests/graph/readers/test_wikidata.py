@@ -2,17 +2,20 @@ import bz2
 import gzip
 import json
 import re
+from datetime import date, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kgraft.errors import BadInput, KgraftError
 from kgraft.graph import Graph
 from kgraft.graph.batches import Refusals
 from kgraft.graph.build import build_graph, read_content
+from kgraft.graph.literals import XSD
 from kgraft.graph.readers.wikidata import WikidataSource
 from kgraft.graph.readers.wikidata_ids import SeenIds, common_labels
+from kgraft.graph.readers.wikidata_values import WKT, gregorian, value_of
 from kgraft.progress import Silent
 
 
@@ -26,10 +29,31 @@ def claim(target, *, rank="normal", kind="item"):
     return {"mainsnak": snak, "rank": rank}
 
 
-DATE = {
-    "mainsnak": {"snaktype": "value", "datavalue": {"type": "time", "value": {}}},
-    "rank": "normal",
-}
+def statement(kind, value, datatype=""):
+    """A claim with a value that is no entity."""
+    snak = {"snaktype": "value", "datavalue": {"type": kind, "value": value}}
+    return {"mainsnak": {**snak, "datatype": datatype or kind}, "rank": "normal"}
+
+
+WIKIDATA = "http://www.wikidata.org/entity/"
+
+
+def time(text, precision, calendar="Q1985727"):
+    model = f"{WIKIDATA}{calendar}"
+    return statement("time", {"time": text, "precision": precision, "calendarmodel": model})
+
+
+def amount(text, unit="1"):
+    return statement("quantity", {"amount": text, "unit": unit})
+
+
+DATE = time("+1237-00-00T00:00:00Z", 9)
+HEIGHT = amount("+34.5", f"{WIKIDATA}Q11573")
+NAME = statement("monolingualtext", {"text": "Berlin", "language": "de"})
+PLACE = statement("globecoordinate", {"latitude": 52.5, "longitude": 13, "globe": f"{WIKIDATA}Q2"})
+GND = statement("string", "4005728-8", "external-id")
+PAGE = statement("string", "https://www.berlin.de/", "url")
+ODD = statement("lyrics", "la")
 NO_VALUE = {"mainsnak": {"snaktype": "novalue"}, "rank": "normal"}
 OLD = {
     "mainsnak": {
@@ -56,6 +80,12 @@ ITEMS = [
             "P31": [claim("Q515"), claim("Q5119", rank="preferred")],
             "P17": [claim("Q183"), claim("Q7318", rank="deprecated"), claim("Q999")],
             "P571": [DATE, NO_VALUE],
+            "P2044": [HEIGHT],
+            "P1448": [NAME],
+            "P625": [PLACE],
+            "P227": [GND],
+            "P856": [PAGE],
+            "P9": [ODD],
             "P1": [claim("P17", kind="property")],
         },
     },
@@ -101,11 +131,91 @@ def test_items_properties_and_claims(tmp_path, collect):
     ]
     assert got.left_out == {
         "claims of lower rank": 2,
-        "literal values": 1,
+        "external ids: P227 GND ID": 1,
+        "values of the type 'lyrics': P9": 1,
         "claims without a value": 1,
         "claims that lead to no item": 1,
         "lexemes and other entities": 1,
     }
+
+
+def test_values_are_literals(tmp_path, collect):
+    kept = [
+        ("P571", "1237", f"{XSD}gYear"),
+        ("P2044", "34.5", f"{WIKIDATA}Q11573"),
+        ("P1448", "Berlin", "@de"),
+        ("P625", "Point(13 52.5)", WKT),
+        ("P856", "https://www.berlin.de/", f"{XSD}anyURI"),
+    ]
+    assert collect(source(tmp_path)).literals == [("Q64", *row) for row in kept]
+    with_ids = WikidataSource(tmp_path / "dump.json", external_ids=True)
+    assert ("Q64", "P227", "4005728-8", "") in collect(with_ids).literals
+
+
+def test_units_and_properties_have_labels(tmp_path):
+    build_graph(source(tmp_path), tmp_path / "graph")
+    graph = Graph.open(tmp_path / "graph")
+    words = [value.words() for value in graph.card("Q64").literals]
+    assert words[:2] == ["inception: 1237", "elevation above sea level: 34.5 metre"]
+    assert graph.find_by_value("elevation above sea level", 34.5)[0].id == "Q64"
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "datatype"),
+    [
+        (time("+1990-05-01T00:00:00Z", 11), "1990-05-01", f"{XSD}date"),
+        (time("+1990-05-01T10:20:30Z", 14), "1990-05-01T10:20:30Z", f"{XSD}dateTime"),
+        (time("+1990-05-00T00:00:00Z", 10), "1990-05", f"{XSD}gYearMonth"),
+        (time("+1990-00-00T00:00:00Z", 11), "1990", f"{XSD}gYear"),
+        (time("+0079-00-00T00:00:00Z", 9), "0079", f"{XSD}gYear"),
+        (time("-0044-03-15T00:00:00Z", 11, "Q1985786"), "-0043-03-13", f"{XSD}date"),
+        (time("+1642-12-25T00:00:00Z", 11, "Q1985786"), "1643-01-04", f"{XSD}date"),
+        (time("+1995-00-00T00:00:00Z", 8), "1990s", ""),
+        (time("+1900-00-00T00:00:00Z", 7), "19th century", ""),
+        (time("-0550-00-00T00:00:00Z", 7), "6th century BC", ""),
+        (time("-2500-00-00T00:00:00Z", 6), "3rd millennium BC", ""),
+        (amount("+3"), "3", f"{XSD}decimal"),
+        (amount("-2.50", "https://e.org/kg"), "-2.50", "https://e.org/kg"),
+        (statement("monolingualtext", {"text": "x", "language": "??"}), "x", ""),
+        (statement("string", "4A", ""), "4A", ""),
+    ],
+)
+def test_a_value_has_its_datatype(claim, text, datatype):
+    assert value_of(claim["mainsnak"], external_ids=False) == (text, datatype)
+
+
+def test_what_is_too_vague_is_left_out():
+    moon = time("-4500000000-00-00T00:00:00Z", 1)
+    assert value_of(moon["mainsnak"], external_ids=False) == "times vaguer than a millennium"
+
+
+@pytest.mark.parametrize(
+    ("claim", "reason"),
+    [
+        (time("yesterday", 11), "the time 'yesterday' cannot be read"),
+        (time("+1990-05-01T00:00:00Z", "11"), "expected a number, found a string"),
+        (amount("many"), "the amount 'many' is no number"),
+        (amount("1", "kg"), "the unit 'kg' is neither 1 nor an IRI"),
+        (statement("globecoordinate", {"latitude": 1}), "no 'longitude'"),
+    ],
+)
+def test_a_bad_value_is_refused(tmp_path, collect, claim, reason):
+    item = {"type": "item", "id": "Q1", "claims": {"P1": [claim]}}
+    with pytest.raises(BadInput, match=reason):
+        collect(source(tmp_path, json.dumps(item)))
+
+
+@given(st.dates(date(200, 3, 1)))
+def test_julian_days_follow_one_another(day):
+    julian = day - timedelta(days=gap(day))
+    assume((julian.month, julian.day) != (2, 29) and julian.year == day.year)
+    assert gregorian(julian.year, julian.month, julian.day) == (day.year, day.month, day.day)
+
+
+def gap(day):
+    """By how many days the Julian calendar is behind, for days from March of a century on."""
+    century = (day.year if day.month > 2 else day.year - 1) // 100
+    return century - century // 4 - 2
 
 
 def test_another_language(tmp_path, collect):

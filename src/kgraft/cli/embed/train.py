@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgraft.cli.embed.vectors import figure_words
-from kgraft.cli.given import PRESETS, choose, need_room
+from kgraft.cli.given import (
+    CORRUPTIONS,
+    LOSSES,
+    OPTIMISERS,
+    PRESETS,
+    REGULARISERS,
+    SIMILARITIES,
+    choose,
+    need_room,
+)
 from kgraft.cli.output import (
     MOST,
     MOST_PASSES,
@@ -113,9 +122,15 @@ def train(
     from kgraft.graph import Graph
 
     choose("model or preset", preset or model, PRESETS)
+    choose("similarity", similarity, SIMILARITIES)
+    choose("loss", loss, LOSSES)
+    choose("corruption", corruption, CORRUPTIONS)
+    choose("optimiser", optimiser, OPTIMISERS)
+    choose("regulariser", regulariser, REGULARISERS)
     opened = Graph.open(graph)
-    if out is not None:
-        need_room(out, overwrite=overwrite)
+    name = (preset or model).partition("-")[0]
+    out = out or Path(f"{opened.manifest.name or opened.folder.name}.{name}")
+    need_room(out, overwrite=overwrite)
     from kgraft.embed import preset_settings, train_embedding
     from kgraft.training import Processes
 
@@ -136,7 +151,6 @@ def train(
         patience=patience,
         seed=seed,
     )
-    out = out or Path(f"{opened.manifest.name or opened.folder.name}.{settings.model}")
     quiet = quiet or not Processes.here().main
     if not quiet:
         print(f"{settings.model}, seed {settings.seed}; {settings.in_words()}", file=sys.stderr)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli.given import GRAFT_TASKS, choose, need_graft
+from kgraft.cli.given import GRAFT_TASKS, PARTS, choose, need_encoder, need_graft, need_task_data
 from kgraft.cli.output import AsJson, Quiet, console, escape, print_json
 from kgraft.errors import BadInput
 from kgraft.progress import progress_bar
@@ -48,7 +48,12 @@ def eval_(
     if (model is None) == (encoder is None):
         raise BadInput("what to measure is not said", remedy="give either --model or --encoder")
     choose("task", task, GRAFT_TASKS)
+    if model is None and task not in PARTS:
+        remedy = f"choose from {', '.join(name for name in GRAFT_TASKS if name in PARTS)}"
+        raise BadInput(f"{task} needs a graft", remedy=f"{remedy}, or give one: --model")
     need_graft(model)
+    need_encoder(None if encoder == "default" else encoder)
+    need_task_data(task, data)
     from kgraft.tasks import evaluate
 
     if model is None:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgraft.cli.given import GRAFTS, choose, need_graft, need_room, need_texts, need_vectors
+from kgraft.cli.given import (
+    GRAFTS,
+    choose,
+    need_encoder,
+    need_graft,
+    need_room,
+    need_texts,
+    need_vectors,
+)
 from kgraft.cli.graft.texts import prepare
 from kgraft.cli.output import (
     MOST_PASSES,
@@ -124,9 +132,12 @@ def train(
     from kgraft.graph import Graph
 
     choose("kind", kind, GRAFTS)
-    Graph.open(graph)
+    opened = Graph.open(graph)
+    for name in upwards or ():
+        opened.relation(name)
     need_texts(texts)
     need_graft(start)
+    need_encoder(encoder)
     need_room(out, overwrite=overwrite)
     for folder in vectors or ():
         need_vectors(folder)

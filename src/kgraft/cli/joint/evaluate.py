@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli.given import JOINT_TASKS, choose, need_data, need_joint_model
+from kgraft.cli.given import JOINT_TASKS, choose, need_encoder, need_joint_model, need_task_data
 from kgraft.cli.output import AsJson, Quiet, console, escape, print_json
 from kgraft.progress import progress_bar
 
@@ -61,7 +61,8 @@ def eval_(
     choose("task", task, JOINT_TASKS)
     opened = Graph.open(graph)
     need_joint_model(model)
-    need_data(data)
+    need_task_data(task, data)
+    need_encoder(encoder)
     from kgraft.joint import fresh_joint, load_joint
     from kgraft.joint.saving import read_facts
     from kgraft.tasks import compare_strategies, evaluate_joint

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli.given import need_room, need_texts
+from kgraft.cli.given import need_encoder, need_room, need_texts
 from kgraft.cli.joint.texts import read_texts
 from kgraft.cli.output import (
     MOST_PASSES,
@@ -84,6 +84,7 @@ def pretrain(
 
     opened = Graph.open(graph)
     need_texts(texts)
+    need_encoder(encoder)
     need_room(out, overwrite=overwrite)
     from kgraft.joint import JointConfig, JointModel, PretrainSettings, Weights
     from kgraft.joint import pretrain as train

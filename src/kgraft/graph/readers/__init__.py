@@ -21,17 +21,20 @@ from kgraft.progress import Silent
 
 FORMATS = (
     *("tsv", "rdf", "wikidata", "wordnet", "jsonl", "parquet"),
-    *("xlsx", "graphml", "gexf", "gml", "obo", "nodelink", "sql"),
+    *("xlsx", "graphml", "gexf", "gml", "pajek", "dot", "obo", "nodelink", "sql"),
 )
 _SUFFIXES = {
     **dict.fromkeys((".tsv", ".csv", ".txt", ".edges", ".edgelist"), "tsv"),
     **{f".{name}": name for name in ("parquet", "xlsx", "graphml", "gexf", "gml", "obo")},
+    **dict.fromkeys((".net", ".paj"), "pajek"),
+    **dict.fromkeys((".dot", ".gv"), "dot"),
     ".toml": "sql",
 }
 _RDF_SUFFIXES = (
     *(".nt", ".nq", ".ttl", ".trig", ".rdf", ".owl", ".xml", ".jsonld"),
     *(".n3", ".ntriples", ".nquads", ".turtle", ".ontology", ".owx", ".zip"),
 )
+_TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
 _WIKIDATA_KEYS = re.compile(rb'"type"\s*:\s*"(item|property|lexeme)"|"entities"\s*:\s*[{]')
 _START = 1 << 16  # bytes that tell what a JSON document holds
 
@@ -48,6 +51,7 @@ def open_source(
     header: bool | None = None,
     undeclared: Undeclared = "add",
     query: str | Path | None = None,
+    external_ids: bool = False,
 ) -> Source:
     """Open a file or folder to import; its format is found by itself where it is not named.
 
@@ -55,7 +59,8 @@ def open_source(
     or number), `header` says whether its first row is one. Entities that triples name and no row
     declares are added; with `undeclared="refuse"` such triples are refused. `blank_nodes` is for
     RDF: a blank node without a name is folded into the one node that leads to it, kept as an
-    entity, or dropped. A path that begins with http is a SPARQL endpoint; `query` is what it is
+    entity, or dropped. `external_ids` is for Wikidata: the ids that other sites have for its items
+    are kept as values. A path that begins with http is a SPARQL endpoint; `query` is what it is
     asked, or the file that holds it.
     """
     _check_blank_nodes(blank_nodes)
@@ -78,7 +83,7 @@ def open_source(
         case "wikidata":
             from kgraft.graph.readers.wikidata import WikidataSource
 
-            return WikidataSource(path, lang=lang)
+            return WikidataSource(path, lang=lang, external_ids=external_ids)
         case "wordnet":
             from kgraft.graph.readers.wordnet import WordNetSource
 
@@ -114,6 +119,14 @@ def _open_document(path: Path, format: str, options: TableOptions) -> Source:
             from kgraft.graph.readers.gml import GmlSource
 
             return GmlSource(path, options)
+        case "pajek":
+            from kgraft.graph.readers.pajek import PajekSource
+
+            return PajekSource(path, options)
+        case "dot":
+            from kgraft.graph.readers.dot import DotSource
+
+            return DotSource(path, options)
         case "obo":
             from kgraft.graph.readers.obo import OboSource
 
@@ -155,9 +168,12 @@ def find_format(path: Path) -> str:
 
 
 def _folder_format(folder: Path) -> str:
+    from kgraft.graph.readers.jsonl import jsonl_files
+    from kgraft.graph.readers.tables import parquet_files
+
     if (folder / "data.noun").is_file():
         return "wordnet"
-    if (folder / "triples.parquet").is_file():
+    if "triples" in parquet_files(folder):
         return "parquet"
     if triple_files(folder):
         return "tsv"
@@ -168,12 +184,26 @@ def _folder_format(folder: Path) -> str:
         raise BadInput("this is a graph already", file=str(folder), remedy=remedy)
     if table_files(folder):
         return "tsv"
-    raise BadInput(
-        "no graph is recognised in this folder",
-        file=str(folder),
-        remedy="it needs train.tsv, triples.tsv or edges.csv, triples.parquet, RDF, "
-        "or WordNet's data.noun",
+    if jsonl_files(folder):
+        return "jsonl"
+    raise _no_graph(folder)
+
+
+def _no_graph(folder: Path) -> BadInput:
+    """Return the error for a folder without a graph, or with tables that say too little."""
+    tables = sorted(f.name for f in folder.iterdir() if plain_suffix(f) in _TABLE_SUFFIXES)
+    reason = "no graph is recognised in this folder"
+    remedy = (
+        "it needs train.tsv, triples.tsv or edges.csv, triples.parquet, JSON Lines, RDF, "
+        "or WordNet's data.noun"
     )
+    if tables:
+        reason += f" by the names and columns of {', '.join(tables)[:100]}"
+        remedy = (
+            "import the table of triples alone, with --columns head=1,tail=2 (and --no-header "
+            "where it has none), or call it edges.csv, and that of the entities nodes.csv"
+        )
+    return BadInput(reason, file=str(folder), remedy=remedy)
 
 
 def _looks_like_graph(path: Path) -> bool:

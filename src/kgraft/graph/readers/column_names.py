@@ -32,7 +32,7 @@ ENDS = (
     ("entity1", "entity2"),
     ("node1", "node2"),
 )
-"""Names of the two ends of a triple; each pair also with `id` or `node` behind its names."""
+"""Names of the two ends of a triple; each pair also with `id`, `node` or `ref` behind its names."""
 RELATIONS = (
     *("relation", "predicate", "relationship", "rel", "p", "r", "relationtype", "edgetype"),
     *("relationshiptype", "reltype", "type", "label", "edgelabel", "kind", "edge", "property"),
@@ -185,7 +185,8 @@ def edge_columns(names: Sequence[str]) -> EdgeColumns | None:
     known = (*(name + suffix for name in best), *best, *RELATIONS)
     chosen = next((name for name in known if name in others), None)
     weak = (first, second) in (("start", "end"), ("s", "o"), ("h", "t"), ("u", "v"))
-    if weak and len(names) > 3 and (chosen is None or chosen in OPTIONAL):
+    multigraph = first == "u" and "key" in others  # NetworkX and OSMnx: u, v, key
+    if weak and len(names) > 3 and not multigraph and (chosen is None or chosen in OPTIONAL):
         return None  # positions in a text, say
     return EdgeColumns(
         head,
@@ -198,7 +199,7 @@ def edge_columns(names: Sequence[str]) -> EdgeColumns | None:
 
 def _pairs() -> Iterator[tuple[str, str]]:
     for head, tail in ENDS:
-        for suffix in ("", "id", "node", "nodeid"):
+        for suffix in ("", "id", "node", "nodeid", "ref"):
             yield (head + suffix).replace(" ", ""), (tail + suffix).replace(" ", "")
 
 

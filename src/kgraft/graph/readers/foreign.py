@@ -16,7 +16,7 @@ from kgraft.graph.readers.column_names import (
     plain_name,
 )
 
-KINDS = ("entity", "relation", "triple")
+KINDS = ("entity", "relation", "triple", "literal")
 WORDS = {"node": "entity", "vertex": "entity", "edge": "triple", "relationship": "triple"}
 
 Object = dict[str, Any]

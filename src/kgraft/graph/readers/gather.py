@@ -12,12 +12,15 @@ from kgraft.graph.batches import (
     ENTITY_SCHEMA,
     RELATION_SCHEMA,
     ROWS,
+    Batch,
     Entities,
     Origin,
+    Refusals,
     Relations,
     Split,
     Triples,
 )
+from kgraft.graph.readers.literal_rows import COLUMNS, literal_batches
 
 Row = Mapping[str, object]
 
@@ -85,3 +88,33 @@ class TripleRows:
         origin = Origin(self.file, np.array(self._lines, np.int64))
         self._parts, self._lines = ([], [], []), []
         yield Triples(head, relation, tail, origin, self.split)
+
+
+class LiteralRows:
+    """Values of properties by the columns of `literal_rows`."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._rows: list[Mapping[str, str]] = []
+        self._lines: list[int] = []
+
+    @property
+    def full(self) -> bool:
+        """Whether it is time to take a batch."""
+        return len(self._rows) >= ROWS
+
+    def add(self, row: Mapping[str, str], line: int) -> None:
+        """Take one value in."""
+        self._rows.append(row)
+        self._lines.append(line)
+
+    def take(self, refusals: Refusals) -> Iterator[Batch]:
+        """Yield what was gathered, if anything, and start anew; bad rows are refused."""
+        if not self._rows:
+            return
+        columns = {
+            name: pa.array([row.get(name) for row in self._rows], pa.string()) for name in COLUMNS
+        }
+        origin = Origin(self.file, np.array(self._lines, np.int64))
+        self._rows, self._lines = [], []
+        yield from literal_batches(columns, origin, refusals)

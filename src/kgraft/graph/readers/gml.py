@@ -13,12 +13,10 @@ from typing import NamedTuple
 
 from kgraft.errors import BadInput
 from kgraft.graph.batches import Batch, Refusals
-from kgraft.graph.readers.graph_file import GraphFile
+from kgraft.graph.readers.graph_file import GraphFile, read_text
 from kgraft.graph.readers.graphml import GraphRows, Item
-from kgraft.graph.readers.stream import BOM, open_bytes
 from kgraft.progress import Progress
 
-LARGEST = 1 << 30  # bytes of a file, which is read at once
 DEPTH = 100  # lists within one another
 _TOKEN = re.compile(
     r'(?P<space>\s+|#[^\n]*)|"(?P<text>[^"]*)"|(?P<open>\[)|(?P<close>\])|(?P<word>[^\s\[\]"#]+)'
@@ -41,7 +39,7 @@ class GmlSource(GraphFile):
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         """Yield nodes as entities, then edges as triples."""
-        text = _read(self.path, progress)
+        text = read_text(self.path, progress)
         if text.lstrip().startswith("<"):
             reason = "this is XML (Geography Markup Language?), not the Graph Modelling Language"
             raise BadInput(reason, file=str(self.path), line=1, remedy="is it a graph?")
@@ -124,19 +122,6 @@ def _tokens(text: str, path: Path) -> Iterator[Token]:
             yield Token(kind, match[kind], line)
         line += match[0].count("\n")
         place = match.end()
-
-
-def _read(path: Path, progress: Progress) -> str:
-    """Return the text, in UTF-8 or, as the format was made for, in ISO 8859-1."""
-    with open_bytes(path, progress) as stream:
-        data = stream.read(LARGEST + 1).removeprefix(BOM)
-    if len(data) > LARGEST:
-        reason = f"the file is larger than {LARGEST >> 20} MiB"
-        raise BadInput(reason, file=str(path), remedy="write it as GraphML or as an edge list")
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
 
 
 def _bad(reason: str, path: Path, line: int) -> BadInput:

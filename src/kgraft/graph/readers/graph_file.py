@@ -5,7 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from kgraft.errors import BadInput
 from kgraft.graph.readers.column_names import TableOptions
+from kgraft.graph.readers.stream import BOM, open_bytes
+from kgraft.progress import Progress
+
+LARGEST = 1 << 30  # bytes of a file that is read at once
 
 
 class GraphFile:
@@ -21,3 +26,16 @@ class GraphFile:
     def describe(self) -> str:
         """Return the name of the file."""
         return self.path.name
+
+
+def read_text(path: Path, progress: Progress) -> str:
+    """Return a whole file as text, in UTF-8 or, as older formats were made for, in ISO 8859-1."""
+    with open_bytes(path, progress) as stream:
+        data = stream.read(LARGEST + 1).removeprefix(BOM)
+    if len(data) > LARGEST:
+        reason = f"the file is larger than {LARGEST >> 20} MiB"
+        raise BadInput(reason, file=str(path), remedy="write it as GraphML or as an edge list")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1")

@@ -1,7 +1,7 @@
 """Ids as IRIs and back, so that N-Triples of ours come back as the graph they were.
 
 An id that is an absolute IRI stands for itself unless the reader would take it for something else.
-Any other is written `urn:kgraft:entity:…` (or relation, type, column) with its characters
+Any other is written `urn:kgraft:entity:…` (or relation, type, column, datatype) with its characters
 percent-encoded. Wikidata's IRIs become its short ids.
 """
 
@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Kind = Literal["entity", "relation", "type", "column"]
+Kind = Literal["entity", "relation", "type", "column", "datatype"]
 
 OURS = "urn:kgraft:"
 GRAPH, FORMAT = f"{OURS}graph", f"{OURS}format"  # the first statement of a file of ours
@@ -40,16 +40,18 @@ WIKIDATA_PROPERTY = f"{WIKIDATA}entity/P"
 INSTANCE_OF = f"{WIKIDATA}prop/direct/P31"
 
 # What begins like this may mean something else to the reader than an id.
-_TAKEN = (OURS, WIKIDATA, "https://www.wikidata.org/", WIKIBASE)
-_TAKEN_RELATIONS = (*_TAKEN, *(f"{RDF}{n}" for n in ("type", "subject", "predicate", "object")))
+_TAKEN = (OURS, WIKIDATA, "https://www.wikidata.org/wiki/Special:EntityData/", WIKIBASE)
+_TAKEN_RELATIONS = (*_TAKEN, f"{RDF}type")
+_OF_WIKIDATA = re.compile(rf"{re.escape(WIKIDATA)}entity/(?!P|statement/|[A-Z][0-9]+\Z)")
 _BLANK = re.compile(r"_:(?!kgraft)[A-Za-z][A-Za-z0-9]*")
-_NAME = re.compile(r"urn:kgraft:(?:entity|relation|type|column):(.+)", re.DOTALL)
+_NAME = re.compile(r"urn:kgraft:(?:entity|relation|type|column|datatype):(.+)", re.DOTALL)
 _LETTER = r"[A-Za-z0-9\-._~!$&'()*+,;=:@/\u00A0-\uD7FF\uF900-\uFDCF\uFDF0-\uFFEF]|%[0-9A-Fa-f]{2}"
 _ABSOLUTE = re.compile(
     r"[A-Za-z][A-Za-z0-9+.\-]*:"  # scheme
-    rf"(?://[A-Za-z0-9.\-]*(?::[0-9]{{1,5}})?(?=[/?#]|$)|(?!//))"  # host and port
+    rf"(?://[A-Za-z0-9.\-_~]*(?::[0-9]{{1,5}})?(?=[/?#]|$)|(?!//))"  # host and port
     rf"(?:{_LETTER})*(?:\?(?:{_LETTER}|\?)*)?(?:\#(?:{_LETTER}|\?)*)?"  # path, query, fragment
 )
+_WRITABLE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20<>\"{}|\\^`]*")
 _SAFE = r"^[A-Za-z0-9_.~-]+$"  # what percent-encoding leaves as it is
 
 
@@ -70,8 +72,10 @@ def iri_of(name: str, kind: Kind) -> str:
     """
     if kind == "entity" and _BLANK.fullmatch(name):
         return name
-    taken = _TAKEN_RELATIONS if kind == "relation" else _TAKEN
-    itself = _ABSOLUTE.fullmatch(name) and not name.startswith(taken)
+    taken = name.startswith(_TAKEN_RELATIONS if kind == "relation" else _TAKEN)
+    if kind == "entity" and _OF_WIKIDATA.match(name):
+        taken = False
+    itself = _ABSOLUTE.fullmatch(name) and not taken
     return name if itself else own_iri(name, kind)
 
 
@@ -82,6 +86,15 @@ def property_iri(name: str) -> str:
     ('http://xmlns.com/foaf/0.1/age', 'urn:kgraft:relation:P1082')
     """
     return name if _ABSOLUTE.fullmatch(name) else own_iri(name, "relation")
+
+
+def is_writable(iri: str) -> bool:
+    """Whether a text may stand between angle brackets.
+
+    >>> is_writable("mailto:ann@e.org"), is_writable("two words"), is_writable("kg")
+    (True, False, False)
+    """
+    return _WRITABLE.fullmatch(iri) is not None
 
 
 def id_of(iri: str) -> str:

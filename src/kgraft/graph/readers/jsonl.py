@@ -1,12 +1,15 @@
-"""JSON Lines of our own: an entity, a relation or a triple a line.
+"""JSON Lines of our own: an entity, a relation, a triple or a literal a line.
 
     {"kind": "entity", "id": "Q64", "label": "Berlin", "aliases": ["Berlin, Germany"]}
     {"kind": "relation", "id": "P17", "label": "country"}
     {"kind": "triple", "head": "Q64", "relation": "P17", "tail": "Q183", "split": "train"}
+    {"kind": "literal", "entity": "Q64", "property": "P2044", "value": 34}
 
-`kind` may be left out: a line with head, relation and tail is a triple, any other an entity. Lines
-of other programs may use other names, as in `{"source": 1, "target": 2, "type": "knows"}` or
-`{"id": 1, "name": "Ann"}`, or be an export of Neo4j's APOC.
+The fields of a literal are the columns of `literal_rows`; a number or a boolean needs no datatype.
+`kind` may be left out of the others: a line with head, relation and tail is a triple, any other an
+entity. Lines of other programs may use other names, as in
+`{"source": 1, "target": 2, "type": "knows"}` or `{"id": 1, "name": "Ann"}`, or be an export of
+Neo4j's APOC.
 """
 
 from __future__ import annotations
@@ -25,15 +28,19 @@ from kgraft.graph.batches import (
     Refusals,
     Split,
 )
+from kgraft.graph.literals import lexical
 from kgraft.graph.readers.column_names import TableOptions
 from kgraft.graph.readers.foreign import translate
-from kgraft.graph.readers.gather import TableRows, TripleRows
+from kgraft.graph.readers.gather import LiteralRows, TableRows, TripleRows
+from kgraft.graph.readers.literal_rows import COLUMNS as LITERAL_COLUMNS
 from kgraft.graph.readers.objects import json_kind, json_object
-from kgraft.graph.readers.stream import numbered_lines
+from kgraft.graph.readers.stream import numbered_lines, plain_suffix
 from kgraft.progress import Progress
 
 COLUMNS = {"entity": ENTITY_SCHEMA.names, "relation": RELATION_SCHEMA.names}
+KEYS_OF_LITERAL = {"kind", *LITERAL_COLUMNS}
 FIELDS_OF_TRIPLE = {"kind", "split", *PARTS}
+SUFFIXES = (".jsonl", ".ndjson")
 LARGEST_COUNT = (1 << 63) - 1
 
 Object = dict[str, Any]
@@ -41,34 +48,40 @@ Line = tuple[int, str, Object, str]  # number, text, object, kind
 
 
 class JsonlSource:
-    """A .jsonl file, plain or packed; read twice: entities and relations first, then triples."""
+    """A .jsonl file, plain or packed, or a folder of them.
+
+    Read twice: entities and relations first, then triples and values.
+    """
 
     format = "jsonl"
     types_are_ids = False
 
     def __init__(self, path: str | Path, options: TableOptions | None = None) -> None:
         self.path = Path(path)
+        self.files = jsonl_files(self.path) if self.path.is_dir() else [self.path]
         self.unknown: Literal["refuse", "add", "drop"] = (options or TableOptions()).undeclared
 
     def describe(self) -> str:
-        """Return the name of the file."""
+        """Return the name of the file or folder."""
         return self.path.name
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
-        """Yield entities and relations in the order of the file, then its triples."""
-        yield from self._declared(refusals, progress)
-        yield from self._triples(refusals, progress)
+        """Yield entities and relations in the order of the file, then its triples and values."""
+        for path in self.files:
+            yield from self._declared(path, refusals, progress)
+        for path in self.files:
+            yield from self._triples(path, refusals, progress)
 
-    def _declared(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
-        file = str(self.path)
+    def _declared(self, path: Path, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
+        file = str(path)
         rows = {"entity": TableRows("entity", file), "relation": TableRows("relation", file)}
-        for line, text, value, kind in self._lines(refusals, progress, what="entities"):
-            if kind == "triple":
+        for line, text, value, kind in _lines(path, refusals, progress, what="entities"):
+            if kind not in COLUMNS:
                 continue
             try:
                 row = _declaration(value, kind)
             except ValueError as error:
-                self._refuse(refusals, error, line, text)
+                _refuse(refusals, error, path, line, text)
                 continue
             if nested := sum(isinstance(found, dict | list) for found in _extras(value, kind)):
                 refusals.leave_out("nested fields of entities and relations", nested)
@@ -78,16 +91,21 @@ class JsonlSource:
         for gathered in rows.values():
             yield from gathered.take()
 
-    def _triples(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
-        rows = {split: TripleRows(str(self.path), split) for split in SPLITS}
+    def _triples(self, path: Path, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
+        rows = {split: TripleRows(str(path), split) for split in SPLITS}
+        literals = LiteralRows(str(path))
         refused_before = Refusals(skip=True)
-        for line, text, value, kind in self._lines(refused_before, progress, what="triples"):
+        for line, text, value, kind in _lines(path, refused_before, progress, what="triples"):
+            if kind == "literal":
+                _add_literal(literals, path, line, text, value, refusals)
+                if literals.full:
+                    yield from literals.take(refusals)
             if kind != "triple":
                 continue
             try:
                 triple, split = _triple(value)
             except ValueError as error:
-                self._refuse(refusals, error, line, text)
+                _refuse(refusals, error, path, line, text)
                 continue
             if extras := len(value.keys() - FIELDS_OF_TRIPLE):
                 refusals.leave_out("other fields of triples", extras)
@@ -96,23 +114,45 @@ class JsonlSource:
                 yield from rows[split].take()
         for gathered in rows.values():
             yield from gathered.take()
+        yield from literals.take(refusals)
 
-    def _lines(self, refusals: Refusals, progress: Progress, *, what: str) -> Iterator[Line]:
-        what = f"reading {what} of {self.path.name}"
-        for line, text in numbered_lines(self.path, refusals, progress, what=what):
-            if not text or text.isspace():
-                continue
-            try:
-                value, kind, notes = translate(json_object(text))
-            except ValueError as error:
-                self._refuse(refusals, error, line, text)
-            else:
-                for note in notes:
-                    refusals.note(f"{self.path.name}: {note}")
-                yield line, text, value, kind
 
-    def _refuse(self, refusals: Refusals, error: ValueError, line: int, text: str) -> None:
-        refusals.refuse("bad JSON", file=str(self.path), line=line, detail=str(error), text=text)
+def _add_literal(
+    rows: LiteralRows, path: Path, line: int, text: str, value: Object, refusals: Refusals
+) -> None:
+    try:
+        row = _literal(value)
+    except ValueError as error:
+        _refuse(refusals, error, path, line, text)
+        return
+    if extras := len(value.keys() - KEYS_OF_LITERAL):
+        refusals.leave_out("other fields of literals", extras)
+    rows.add(row, line)
+
+
+def jsonl_files(folder: Path) -> list[Path]:
+    """Return the files of JSON Lines of a folder, in the order of their names."""
+    files = (file for file in folder.iterdir() if file.is_file())
+    return sorted(file for file in files if plain_suffix(file) in SUFFIXES)
+
+
+def _lines(path: Path, refusals: Refusals, progress: Progress, *, what: str) -> Iterator[Line]:
+    what = f"reading {what} of {path.name}"
+    for line, text in numbered_lines(path, refusals, progress, what=what):
+        if not text or text.isspace():
+            continue
+        try:
+            value, kind, notes = translate(json_object(text))
+        except ValueError as error:
+            _refuse(refusals, error, path, line, text)
+        else:
+            for note in notes:
+                refusals.note(f"{path.name}: {note}")
+            yield line, text, value, kind
+
+
+def _refuse(refusals: Refusals, error: ValueError, path: Path, line: int, text: str) -> None:
+    refusals.refuse("bad JSON", file=str(path), line=line, detail=str(error), text=text)
 
 
 def _triple(value: Object) -> tuple[list[str], Split]:
@@ -123,6 +163,21 @@ def _triple(value: Object) -> tuple[list[str], Split]:
             f"split must be one of {', '.join(SPLITS)}, found {json.dumps(split)[:40]}"
         )
     return [_id(value, part) for part in PARTS], split
+
+
+def _literal(value: Object) -> dict[str, str]:
+    """Return the columns of a literal; a number or a boolean brings its datatype."""
+    names = (name for name in LITERAL_COLUMNS if value.get(name) is not None and name != "value")
+    row = {name: _string(name, value[name]) for name in names}
+    made = lexical(value.get("value"))
+    if made is None:
+        raise ValueError(
+            f"value must be a text, number or boolean, found {json_kind(value.get('value'))}"
+        )
+    row["value"] = made[0]
+    if made[1]:
+        row["datatype"] = row.get("datatype") or made[1]
+    return row
 
 
 def _declaration(value: Object, kind: str) -> Object:

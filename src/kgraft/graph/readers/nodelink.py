@@ -3,8 +3,9 @@
     {"directed": false, "nodes": [{"id": 1, "name": "Ann"}], "links": [{"source": 1, "target": 2}]}
 
 The lists may be called `edges` or `relationships`, and stand within `graph`, `elements` or the
-first of `graphs`; where nodes have no id, links name them by their place. An array of objects is
-read as rows of JSON Lines.
+first of `graphs`; where nodes have no id, links name them by their place. In Hetionet's, links name
+them by kind and identifier (`["Gene", 1576]`), which become the id `Gene::1576`, and say in
+`direction` how they are meant. An array of objects is read as rows of JSON Lines.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from kgraft.progress import Progress
 LARGEST = 1 << 30  # bytes of a document, which is read at once
 NODES = ("nodes", "vertices")
 EDGES = ("links", "edges", "relationships")
+HETNET_WAYS = ("both", "forward", "backward")
 _WORDS = {"sub": "source", "obj": "target", "pred": "relation", "lbl": "label", "nodeType": "type"}
 
 Object = dict[str, Any]
@@ -52,8 +54,10 @@ class NodeLinkSource(GraphFile):
         for place, link in enumerate(edges, 1):
             if (triple := reader.edge(link, place)) is None:
                 continue
-            triples.add(triple, place)
-            if undirected and triple[0] != triple[2]:
+            way = _way(link) or ("both" if undirected else "forward")
+            if way != "backward":
+                triples.add(triple, place)
+            if way == "backward" or (way == "both" and triple[0] != triple[2]):
                 triples.add(triple[::-1], place)
             if triples.full:
                 yield from triples.take()
@@ -106,7 +110,7 @@ class _Items:
             self._refuse("a link without source and target", value, place)
             return None
         self._note(notes)
-        if others := len(row) - 3:
+        if others := len(row) - 3 - (_way(found) is not None):
             self.refusals.leave_out("other fields of links", others)
         return parts
 
@@ -214,10 +218,29 @@ def _flat(value: object) -> Object | None:
         found["id"] = found.pop("key")
     if {"sub", "obj"} <= found.keys() or "lbl" in found:
         found = {_WORDS.get(name, name): v for name, v in found.items()}
+    found = _hetnet(found)
     meta = found.get("meta")
     if isinstance(meta, dict):
         found = {**{k: v for k, v in found.items() if k != "meta"}, **_meta(meta)}
     return found
+
+
+def _hetnet(found: Object) -> Object:
+    """Return a node or link of Hetionet with ids made of kinds and identifiers."""
+    if isinstance(found.get("kind"), str) and "identifier" in found and "id" not in found:
+        found = {**found, "id": f"{found['kind']}::{plain(found['identifier'])}"}
+        del found["identifier"]
+    for name in ("source_id", "target_id"):
+        match found.get(name):
+            case [str(kind), str() | int() as identifier]:
+                found = {**found, name: f"{kind}::{plain(identifier)}"}
+    return found
+
+
+def _way(link: object) -> str | None:
+    """Return which way a link of Hetionet holds, where it says so."""
+    way = link.get("direction") if isinstance(link, dict) and "source_id" in link else None
+    return way if way in HETNET_WAYS else None
 
 
 def _meta(meta: Mapping[str, Any]) -> Object:

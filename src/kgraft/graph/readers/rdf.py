@@ -15,9 +15,9 @@ from urllib.parse import quote
 
 from kgraft.errors import BadInput, need
 from kgraft.graph.batches import ROWS, Batch, Refusals
-from kgraft.graph.readers.entities import refuse_expanding
 from kgraft.graph.readers.iris import FORMAT, GRAPH, HEADER, RDF
 from kgraft.graph.readers.plain_lines import Block, split_plain, split_values
+from kgraft.graph.readers.rewritten import rewritten
 from kgraft.graph.readers.stream import BOM, open_bytes, plain_suffix, refuse_encoding
 from kgraft.graph.structure import BlankNodes
 from kgraft.progress import Progress
@@ -45,6 +45,7 @@ SYNTAXES = {
 LINE_BASED = ("N_TRIPLES", "N_QUADS")
 BEGINNING = 1 << 12  # bytes in which the first element of XML is looked for
 BLOCK = 1 << 22  # bytes parsed in one go
+SHOWN = 200  # characters of a message of the parser, which may quote a whole file
 _FUNCTIONAL = re.compile(r"\s*(?:Prefix|Ontology)\s*\(")
 _ROOT = re.compile(r"<([A-Za-z_][\w.:-]*)[^>]*>")
 _DECLARED = re.compile(rb"^# ((?:column of )?(?:entity|relation)) <?([^>\n]+)>?$", re.MULTILINE)
@@ -78,10 +79,10 @@ class RdfSource:
         syntax = syntax_of(self.path)
         by_line = syntax in LINE_BASED
         with open_bytes(self.path, progress, lines=by_line) as stream:
+            stream = rewritten(stream, syntax, self.path)
             begins = stream.peek(BEGINNING)
             if syntax == "RDF_XML":
                 _refuse_other_xml(begins, self.path)
-                refuse_expanding(stream, self.path)
             ours = 1 if begins.startswith(MARK) else 2 if begins.startswith(HEADER) else 0
             self.types_are_ids = ours != 1
             self.blank_nodes = None if ours else self._blank_nodes
@@ -156,9 +157,7 @@ def syntax_of(path: Path) -> str:
 
 def _refuse_other_xml(begins: bytes, path: Path) -> None:
     """Refuse XML whose first element tells that it is no RDF."""
-    text = begins.decode(
-        "utf-16" if begins[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "ignore"
-    )
+    text = begins.decode("utf-8", "ignore")
     root = _ROOT.search(re.sub(r"(?s)<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", "", text))
     if _FUNCTIONAL.match(text):
         remedy = "convert it to RDF/XML or Turtle, as Protégé and ROBOT do"
@@ -198,4 +197,5 @@ def _parse(block: bytes, syntax: str) -> list[Quad]:
 
 def _message(error: SyntaxError) -> str:
     message = re.sub(r"^Parser error [^:]*: ", "", error.msg or "")
-    return " ".join(message.split())
+    message = " ".join(message.split())
+    return message if len(message) <= SHOWN else f"{message[:SHOWN]}…"

@@ -120,7 +120,7 @@ class Statements:
                 self._left_out["statements about statements"] += 1
             else:
                 value = o.value if type(o) is NamedNode else self._node(o)
-                if predicate in SPECIAL:
+                if predicate in SPECIAL and (predicate == TYPE or subject.startswith("_:")):
                     self._special(subject, predicate, value)
                 else:
                     heads.append(subject)
@@ -159,8 +159,22 @@ class Statements:
         """Yield what was held back, and count the reified statements that name no split."""
         yield from self._texts([], hold="")
         self._count_left_out()
-        if self._reified:
+        if self._reified and self._ours:  # facts about blank nodes that are entities
+            yield from self._unmarked()
+        elif self._reified:
             self._refusals.leave_out("statements about statements", len(self._reified))
+
+    def _unmarked(self) -> Iterator[Triples]:
+        predicates = {part: predicate for predicate, part in PARTS.items()}
+        rows = [
+            (node, predicates[part], value)
+            for node, parts in self._reified.items()
+            for part, value in parts.items()
+            if part in predicates
+        ]
+        if rows:
+            head, relation, tail = (pa.array(part, pa.string()) for part in zip(*rows, strict=True))
+            yield Triples(ids_of(head), relation, ids_of(tail), self._origin)
 
     def _node(self, node: object) -> str:
         """Return the id of a blank node; where the file gives no name, by order of appearance."""
@@ -287,7 +301,13 @@ def _datatype(literal: RdfLiteral) -> str:
     if literal.language:
         return f"@{literal.language}"
     datatype = literal.datatype.value
-    return "" if datatype == STRING else datatype
+    return (
+        ""
+        if datatype == STRING
+        else id_of(datatype)
+        if datatype.startswith(iris.OURS)
+        else datatype
+    )
 
 
 def _pages(block: Columns) -> pa.Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
@@ -23,6 +24,7 @@ from kgraft.graph.batches import (
     Refusals,
     Relations,
 )
+from kgraft.graph.literals import lexical
 from kgraft.graph.readers.column_names import (
     RELATED,
     EdgeColumns,
@@ -34,19 +36,36 @@ from kgraft.graph.readers.column_names import (
     note,
 )
 from kgraft.graph.readers.edges import EdgeRows
+from kgraft.graph.readers.literal_rows import (
+    NEEDED,
+    check_columns,
+    count_others,
+    literal_batches,
+    typed_columns,
+)
 from kgraft.progress import Progress
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
+PARQUET_NAMES = {
+    "triples": ("edges", "links", "relationships"),
+    "entities": ("nodes", "vertices"),
+    "relations": (),
+    "literals": (),
+}
+
+
 class TablesSource:
-    """Triples, and if given entities and relations, as tables.
+    """Triples, and if given entities, relations and values of properties, as tables.
 
     Each is an Arrow table, a pandas frame, or a sequence of rows: mappings, or for triples also
     tuples of (head, relation, tail) or (head, relation, tail, split). Lists may be lists or texts
     joined by `|`. Columns may have the names that other programs give them (`source`, `target`,
     `name`, …). Entities that only triples name are added, or with `undeclared="refuse"` refused.
+    Literals have the columns entity, property, value, and if need be datatype and language; a value
+    that is a number, a date or a boolean needs no datatype.
 
     >>> source = TablesSource([("Berlin", "capital of", "Germany")])
     >>> source.unknown
@@ -61,16 +80,18 @@ class TablesSource:
         triples: object = None,
         entities: object = None,
         relations: object = None,
+        literals: object = None,
         *,
         name: str = "tables",
         undeclared: Undeclared = "add",
     ) -> None:
         self.name = name
-        self._notes: list[str] = []
+        self.notes: list[str] = []
         self.triples = _table(triples, "triples", (*PARTS, "split"))
         self._edges = edge_columns(self.triples.column_names) or EdgeColumns(0, 2, 1)
         self.entities = self._renamed(_table(entities, "entities", ("id",)), "entity")
         self.relations = self._renamed(_table(relations, "relations", ("id",)), "relation")
+        self.literals = _literal_table(literals)
         self.unknown: Literal["refuse", "add", "drop"] = undeclared
 
     def describe(self) -> str:
@@ -78,20 +99,25 @@ class TablesSource:
         return self.name
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
-        """Yield entities, relations and triples; a row counts as a line in messages."""
-        tables = (self.entities, self.relations, self.triples)
+        """Yield entities, relations, triples, values; a row counts as a line in messages."""
+        tables = (self.entities, self.relations, self.triples, self.literals)
         progress.start("reading tables", sum(len(table) for table in tables))
         for rows, origin in _blocks(self.entities, "entities", progress):
             yield Entities(_declared(rows, ENTITY_SCHEMA, "entities", refusals), origin)
         for rows, origin in _blocks(self.relations, "relations", progress):
             yield Relations(_declared(rows, RELATION_SCHEMA, "relations", refusals), origin)
         names = self.triples.column_names
-        for text in (*self._notes, *self._edges.notes(names, self.name)):
+        for text in (*self.notes, *self._edges.notes(names, self.name)):
             refusals.note(text)
         edges = EdgeRows(self._edges, names, "triples", refusals)
         for rows, origin in _blocks(self.triples, "triples", progress):
             assert origin.lines is not None
             yield from edges.triples(_strings(rows, self._edges.used), origin.lines)
+        for rows, origin in _blocks(self.literals, "literals", progress):
+            count_others(
+                dict(zip(rows.column_names, rows.columns, strict=True)), rows.column_names, refusals
+            )
+            yield from literal_batches(typed_columns(rows), origin, refusals)
 
     def _renamed(self, table: pa.Table, of: Literal["entity", "relation"]) -> pa.Table:
         """Give our names to columns that go by another one, and note it."""
@@ -99,7 +125,7 @@ class TablesSource:
         places = entity_columns(names, of=of)
         for column, place in places.items():
             if names[place] != column:
-                self._notes.append(note(names[place], column, self.name))
+                self.notes.append(note(names[place], column, self.name))
                 kind = table.schema.field(place).type
                 if not pa.types.is_list(kind) and not _is_text(kind):
                     table = table.set_column(place, names[place], _text(table, names[place]))
@@ -110,7 +136,9 @@ class TablesSource:
 def parquet_source(path: str | Path, options: TableOptions | None = None) -> TablesSource:
     """Return the source of a folder with triples.parquet, entities.parquet, relations.parquet.
 
-    The last two may be missing. A file alone holds triples or entities, as its columns say.
+    Triples and entities may also be called edges.parquet and nodes.parquet, and there may be
+    literals.parquet; all but the triples may be missing. A file alone holds triples or entities, as
+    its columns say.
     """
     path, options = Path(path), options or TableOptions()
     if path.is_file():
@@ -118,19 +146,28 @@ def parquet_source(path: str | Path, options: TableOptions | None = None) -> Tab
         names = table.column_names
         known = entity_columns(names, of="entity")
         role = "entities" if edge_columns(names) is None and "id" in known else "triples"
-        try:
-            return TablesSource(**{role: table}, name=path.name, undeclared=options.undeclared)
-        except BadInput as error:
-            remedy = f"{error.remedy}; name them: --columns head=…,relation=…,tail=…"
-            raise BadInput(error.reason, file=str(path), remedy=remedy) from error
+        if role == "triples" and edge_columns(names) is None:
+            reason = f"no columns of triples are known among: {' | '.join(names)[:200]}"
+            remedy = "name them: --columns head=1,tail=2, or id=1,label=2 for entities"
+            raise BadInput(reason, file=str(path), remedy=remedy)
+        return TablesSource(**{role: table}, name=path.name, undeclared=options.undeclared)
     if not path.is_dir():
         remedy = "name a Parquet file, or the folder that holds triples.parquet"
         raise BadInput("no such file or folder", file=str(path), remedy=remedy)
-    tables = {}
-    for name in ("triples", "entities", "relations"):
-        if name == "triples" or (path / f"{name}.parquet").is_file():
-            tables[name] = _read_parquet(path / f"{name}.parquet")
+    files = parquet_files(path)
+    files.setdefault("triples", path / "triples.parquet")
+    tables = {role: _read_parquet(file) for role, file in files.items()}
     return TablesSource(**tables, name=path.name, undeclared=options.undeclared)
+
+
+def parquet_files(folder: Path) -> dict[str, Path]:
+    """Return the Parquet files of a folder that hold a graph, by their role."""
+    found: dict[str, Path] = {}
+    for role, others in PARQUET_NAMES.items():
+        for name in (role, *others):
+            if (folder / f"{name}.parquet").is_file():
+                found.setdefault(role, folder / f"{name}.parquet")
+    return found
 
 
 def _with_named(table: pa.Table, options: TableOptions, path: Path) -> pa.Table:
@@ -157,9 +194,13 @@ def from_networkx(graph: nx.Graph) -> TablesSource:
     key of a multigraph's edge where that is a text, else `related to`; its attribute `split` is
     kept. An undirected edge holds both
     ways and becomes two triples, a loop one. Node attributes label, description, aliases and types
-    are taken as such, other texts and numbers as extra columns.
+    are taken as such, other texts, numbers and dates as extra columns, lists of them as literals.
     """
-    entities = [_node(node, attributes) for node, attributes in graph.nodes(data=True)]
+    literals: list[tuple[str, str, object]] = []
+    left_out: Counter[str] = Counter()
+    entities = [
+        _node(node, attributes, literals, left_out) for node, attributes in graph.nodes(data=True)
+    ]
     edges = graph.edges(data=True, keys=True) if graph.is_multigraph() else graph.edges(data=True)
     triples = []
     for head, tail, *key, attributes in edges:
@@ -170,16 +211,34 @@ def from_networkx(graph: nx.Graph) -> TablesSource:
         triples.append((str(head), relation, str(tail), split))
         if not graph.is_directed() and head != tail:
             triples.append((str(tail), relation, str(head), split))
-    return TablesSource(triples, entities, name=str(graph.name or "networkx"))
+    source = TablesSource(triples, entities, None, literals, name=str(graph.name or "networkx"))
+    source.notes += [
+        f"attribute {name!r} of {count:,} nodes is neither text, number nor date: left out"
+        for name, count in left_out.items()
+    ]
+    return source
 
 
-def _node(node: object, attributes: Mapping[str, object]) -> dict[str, object]:
+def _node(
+    node: object,
+    attributes: Mapping[str, object],
+    literals: list[tuple[str, str, object]],
+    left_out: Counter[str],
+) -> dict[str, object]:
+    """Return a node's row; lists that are no names or types go to the literals."""
     row: dict[str, object] = {}
     for name, value in attributes.items():
+        name = str(name)
+        items = value if isinstance(value, (list, tuple)) else [value]
+        texts = [lexical(item) for item in items]
         if name in ("aliases", "types") and not isinstance(value, str):
-            row[name] = [str(item) for item in value] if isinstance(value, (list, tuple)) else None
-        elif isinstance(value, (str, int, float)):
-            row[str(name)] = str(value)
+            row[name] = [str(item) for item in items if item is not None]
+        elif None in texts:
+            left_out[name] += value is not None
+        elif items is value:
+            literals += [(str(node), name, item) for item in items if name]
+        else:
+            row[name] = texts[0][0] if texts[0] else None
     return {**row, "id": str(node)}
 
 
@@ -204,6 +263,27 @@ def _table(data: object, what: str, columns: tuple[str, ...]) -> pa.Table:
                 f"the {what} need one column {name!r}",
                 remedy=f"rename a column; there are: {', '.join(names) or 'none'}",
             )
+    return table
+
+
+def _literal_table(data: object) -> pa.Table:
+    """Return literals as a table; rows whose values are of several kinds are made texts first."""
+    if data is None:
+        return pa.table({name: pa.array([], pa.string()) for name in NEEDED})
+    if not isinstance(data, pa.Table) and isinstance(data, (list, tuple)):
+        rows = [dict(_mapping(row, (*NEEDED, "datatype", "language"))) for row in data]
+        for row in rows:
+            made = lexical(row.get("value"))
+            if made is not None:
+                row["value"], row["datatype"] = made[0], row.get("datatype") or made[1]
+        data = rows
+    try:
+        table = _arrow(data, NEEDED)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        reason = f"the literals are no table ({' '.join(str(error).split())[:200]})"
+        remedy = "pass rows of (entity, property, value), an Arrow table or a pandas frame"
+        raise BadInput(reason, remedy=remedy) from error
+    check_columns(table.column_names, "literals")
     return table
 
 

@@ -1,4 +1,4 @@
-r"""Folders of TSV or CSV files: entities, relations, and triples in train, valid, test or triples.
+r"""Folders of TSV or CSV files: entities, relations, triples (or train, valid, test), literals.
 
 A TSV file has a header line, tabs between the columns and no quotes; items of a list are joined by
 `|`. A character that the format cannot hold is written by its number: `\u007C`; `\"` is a quote. A
@@ -43,6 +43,7 @@ from kgraft.graph.readers.column_names import (
 )
 from kgraft.graph.readers.delimited import Columns, DelimitedFile, RowFile
 from kgraft.graph.readers.edges import EdgeRows, ask_for_columns, find_edges
+from kgraft.graph.readers.literal_rows import check_columns, count_others, literal_batches
 from kgraft.graph.readers.stream import PACKERS, plain_suffix
 from kgraft.progress import Progress, Silent
 
@@ -57,6 +58,7 @@ TRIPLE_FILES: dict[str, Split] = {
 SPLIT_FILES = ("train", "valid", "dev", "test")  # of triples, with or without a header
 ENTITY_FILES = ("entities", "nodes", "vertices")
 EDGE_FILES = ("edges", "links", "relationships")  # of triples too, where none is named so
+LITERALS = "literals"
 UNKNOWN = "unknown"
 FILE_ROLES = {
     **dict.fromkeys(ENTITY_FILES, "entities"),
@@ -103,7 +105,7 @@ class TsvSource:
         return self.path.name
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
-        """Yield entities, relations, then the triples of each file."""
+        """Yield entities, relations, the triples of each file, then values of properties."""
         spaces = self._id_spaces()
         for name, path in self.files.items():
             role = name.partition("/")[0]
@@ -139,7 +141,7 @@ def holds_entities(file: RowFile, options: TableOptions) -> bool:
 def read_rows(
     file: RowFile, role: str, options: TableOptions, *, spaced: bool = False
 ) -> Iterator[Batch]:
-    """Yield the rows of a file as entities, relations or triples, by its role.
+    """Yield the rows of a file as entities, relations, triples or literals, by its role.
 
     Where ids are `spaced`, they are unique only within the id spaces that the headers name.
     """
@@ -149,6 +151,8 @@ def read_rows(
     elif role in ENTITY_FILES:
         tables = _tables(file, ENTITY_SCHEMA, options, spaced=spaced)
         yield from (Entities(*batch) for batch in tables)
+    elif role == LITERALS:
+        yield from _literals(file)
     else:
         yield from _triples(file, role, options, spaced=spaced)
 
@@ -157,15 +161,21 @@ def triple_files(folder: Path) -> dict[str, Path]:
     """Return the files of a folder that hold a graph, by their role, in the order to read them."""
     found: dict[str, Path] = {}
     for name in (*ENTITY_FILES, "relations", *TRIPLE_FILES, *EDGE_FILES):
-        for suffix in (s + packer for s in SUFFIXES for packer in ("", *PACKERS)):
-            candidate = folder / f"{name}{suffix}"
-            if candidate.is_file():
-                found.setdefault(name, candidate)
+        if file := _file_named(folder, name):
+            found[name] = file
     for known, others in (("entities",), ENTITY_FILES[1:]), (tuple(TRIPLE_FILES), EDGE_FILES):
         if set(known) & set(found):
             for name in others:
                 found.pop(name, None)
-    return found
+    literals = _file_named(folder, LITERALS)
+    return {**found, LITERALS: literals} if found and literals else found
+
+
+def _file_named(folder: Path, name: str) -> Path | None:
+    """Return the first delimited file of a name, plain or packed."""
+    suffixes = (suffix + packer for suffix in SUFFIXES for packer in ("", *PACKERS))
+    files = (folder / f"{name}{suffix}" for suffix in suffixes)
+    return next((file for file in files if file.is_file()), None)
 
 
 def table_files(folder: Path) -> dict[str, Path]:
@@ -182,6 +192,9 @@ def _files_by_header(folder: Path) -> dict[str, Path]:
     roles: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         if plain_suffix(path) not in (".csv", ".tsv") or not path.is_file():
+            continue
+        if path.name.partition(".")[0] == LITERALS:
+            roles[LITERALS] = path
             continue
         names = _names(DelimitedFile(path, Refusals(skip=True), Silent()))
         if edge_columns(names):
@@ -280,6 +293,16 @@ def _triples(file: RowFile, role: str, options: TableOptions, *, spaced: bool) -
         for place, space in ends.items() if spaced and header else ():
             cells[place] = _in_space(cells[place], space) if space else cells[place]
         yield from rows.triples(cells, block.lines, split)
+
+
+def _literals(file: RowFile) -> Iterator[Batch]:
+    names = _names(file)
+    check_columns(names, str(file.path))
+    for block in file.columns(header=True):
+        cells = (_text(file, column) for column in block.columns)
+        columns = dict(zip(names, cells, strict=True))
+        count_others(columns, names, file.refusals)
+        yield from literal_batches(columns, Origin(str(file.path), block.lines), file.refusals)
 
 
 def _without_bad_counts(file: RowFile, block: Columns, place: int) -> Columns:

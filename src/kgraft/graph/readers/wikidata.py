@@ -1,10 +1,10 @@
-"""Wikidata's JSON: items as entities, properties as relations, claims as triples.
+"""Wikidata's JSON: items as entities, properties as relations, claims as triples or literals.
 
 Dumps, lists of items and answers of the API are read (see `wikidata_json`). A triple can only be
-kept where both its items are in the file, so the file is read twice: first for items and
-properties, then for claims. Of the claims of a property the preferred ones count, else the normal
-ones. An item that stands in the file again is left out. Properties and classes that the file uses
-and lacks get their labels from a table of the common ones.
+kept where both its items are in the file, so the file is read twice: first for items with their
+values and properties, then for claims that lead to items. Of the claims of a property the preferred
+ones count, else the normal ones. An item that stands in the file again is left out. Properties and
+classes that the file uses and lacks get their labels from a table of the common ones.
 """
 
 from __future__ import annotations
@@ -14,11 +14,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from kgraft.graph.batches import Batch, Refusals
+import numpy as np
+import pyarrow as pa
+
+from kgraft.graph.batches import Batch, PropertyLabels, Refusals
 from kgraft.graph.readers.gather import TableRows, TripleRows
 from kgraft.graph.readers.objects import json_kind
 from kgraft.graph.readers.wikidata_ids import SeenIds, common_labels
 from kgraft.graph.readers.wikidata_json import Object, entity_objects
+from kgraft.graph.readers.wikidata_values import ItemValues, Value, value_of
+from kgraft.graph.structure import count_by_name
 from kgraft.progress import Progress
 
 INSTANCE_OF = "P31"
@@ -31,15 +36,16 @@ class WikidataSource:
 
     A label falls back to the one for all languages (`mul`), then to English, then to the first
     there is; a description to `mul` and English. Aliases are those in `lang` and `mul`. How many
-    pages of other sites an item has (its sitelinks) says how likely its names mean it.
+    pages of other sites an item has (its sitelinks) says how likely its names mean it. Ids that
+    other sites have for an item are kept with `external_ids`, else counted.
     """
 
     format = "wikidata"
     unknown: Literal["refuse", "add", "drop"] = "drop"
     types_are_ids = True
 
-    def __init__(self, path: str | Path, *, lang: str = "en") -> None:
-        self.path, self.lang = Path(path), lang
+    def __init__(self, path: str | Path, *, lang: str = "en", external_ids: bool = False) -> None:
+        self.path, self.lang, self.external_ids = Path(path), lang, external_ids
         self._left: set[int] = set()  # places in the file of entities that the triples do without
 
     @property
@@ -52,7 +58,7 @@ class WikidataSource:
         return self.path.name
 
     def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
-        """Yield items and properties, then, in a second reading, the triples."""
+        """Yield items, properties and values, then, in a second reading, the triples."""
         self._left.clear()
         seen = SeenIds()
         yield from self._declared(seen, refusals, progress)
@@ -61,11 +67,13 @@ class WikidataSource:
     def _declared(self, seen: SeenIds, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         file = str(self.path)
         rows = {"entity": TableRows("entity", file), "relation": TableRows("relation", file)}
+        literals = _LiteralRows()
         what = f"reading items of {self.path.name}"
         read = entity_objects(self.path, refusals, progress, what=what)
         for place, (line, text, value) in enumerate(read):
             try:
                 kind, row = self._row(value)
+                values = self._values(value) if kind == "entity" and row is not None else []
                 reason = kind if row is None else "" if seen.add(row["id"]) else "repeated items"
             except MALFORMED as error:
                 self._left.add(place)
@@ -78,8 +86,21 @@ class WikidataSource:
             rows[kind].add(row, line)
             if rows[kind].full:
                 yield from rows[kind].take()
+            literals.add(row["id"], values)
+            if literals.values.full:
+                yield from literals.values.take()
         for gathered in rows.values():
             yield from gathered.take()
+        yield from literals.finish(refusals)
+
+    def _values(self, value: Object | ValueError) -> list[tuple[str, Value | str]]:
+        """Return property and value of each claim that leads to no entity."""
+        assert not isinstance(value, ValueError)
+        found = (
+            (property_, value_of(snak, external_ids=self.external_ids))
+            for property_, snak in _best(value, Counter())
+        )
+        return [(property_, literal) for property_, literal in found if literal is not None]
 
     def _row(self, value: Object | ValueError) -> tuple[str, Object | None]:
         """Return what an entity becomes, with its row; without a row, what it is instead."""
@@ -174,9 +195,48 @@ def _aliases(value: Object, tag: str) -> list[Object]:
     return found
 
 
+class _LiteralRows:
+    """The values of all items, what was left out by property, and labels of the properties."""
+
+    def __init__(self) -> None:
+        self.values = ItemValues()
+        self._properties = set[str]()
+        self._left_out: dict[str, Counter[str]] = {}
+
+    def add(self, item: str, values: list[tuple[str, Value | str]]) -> None:
+        """Take the values of an item in."""
+        for property_, value in values:
+            if isinstance(value, Value):
+                self.values.add(item, property_, value)
+                self._properties.add(property_)
+            else:
+                self._left_out.setdefault(value, Counter())[property_] += 1
+
+    def finish(self, refusals: Refusals) -> Iterator[Batch]:
+        """Yield the last values and labels of common properties; count what was left out."""
+        yield from self.values.take()
+        labels = common_labels()
+        known = sorted(self._properties & labels.keys())
+        names = (known, [labels[item] for item in known])
+        yield PropertyLabels(*(pa.array(column, pa.string()) for column in names))
+        for what, counts in self._left_out.items():
+            ids = [f"{item} {labels[item]}" if item in labels else item for item in counts]
+            count_by_name(refusals, what, np.array(list(counts.values())), ids.__getitem__)
+
+
 def _claims(value: Object, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the best claims between items; count the others by what they are."""
+    """Yield the best claims between items; count the others that are no literals."""
     head = _id(value)
+    for relation, snak in _best(value, left_out):
+        tail, kind = _item(snak)
+        if tail is not None:
+            yield head, relation, tail
+        elif kind:
+            left_out[kind] += 1
+
+
+def _best(value: Object, left_out: Counter[str]) -> Iterator[tuple[str, Object]]:
+    """Yield property and main snak of the claims of best rank; count the others."""
     for relation, statements in _map(value, "claims").items():
         if not relation:
             raise ValueError("the id of a property is empty")
@@ -185,21 +245,17 @@ def _claims(value: Object, left_out: Counter[str]) -> Iterator[tuple[str, str, s
         for statement, rank in zip(statements, ranks, strict=True):
             if rank != best:
                 left_out["claims of lower rank"] += 1
-                continue
-            tail, kind = _item(statement["mainsnak"])
-            if tail is None:
-                left_out[kind] += 1
             else:
-                yield head, relation, tail
+                yield relation, statement["mainsnak"]
 
 
 def _item(snak: Object) -> tuple[str | None, str]:
-    """Return the item a claim leads to, or None and what it is instead."""
+    """Return the item a claim leads to, or None and what it is instead; nothing for a literal."""
     if snak["snaktype"] != "value":
         return None, "claims without a value"
     value = snak["datavalue"]
     if value["type"] != "wikibase-entityid":
-        return None, "literal values"
+        return None, ""
     target = value["value"]
     if target.get("entity-type", "item") != "item":
         return None, "claims that lead to no item"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,17 +18,34 @@ if TYPE_CHECKING:
 
 
 def to_networkx(graph: Graph) -> nx.MultiDiGraph:
-    """Return a MultiDiGraph: nodes by id with their texts, edges with the relation's id as key."""
+    """Return a MultiDiGraph: nodes by id with their texts, edges with the relation's id as key.
+
+    Other columns, and values by the id of their property, are attributes of nodes too: numbers and
+    dates as such, without unit and language; several values of a property are a list.
+    """
     made = need("networkx", "networkx").MultiDiGraph(name=graph.manifest.name)
     columns = ["id", "label", "description", "aliases", "types"]
-    for row in graph.entities.select(columns).to_pylist():
-        made.add_node(row.pop("id"), **row)
+    for index, row in enumerate(graph.entities.select(columns).to_pylist()):
+        values = _values(graph, index, columns)
+        node = row.pop("id")
+        made.add_node(node)
+        made.nodes[node].update(row | values)
     for name, rows in triple_parts(graph):
         split = "train" if name == "triples" else name
         for parts in triple_ids(graph, rows):
             for head, relation, tail in zip(*(part.to_pylist() for part in parts), strict=True):
                 made.add_edge(head, tail, key=relation, relation=relation, split=split)
     return made
+
+
+def _values(graph: Graph, index: int, taken: Container[str]) -> dict[str, Any]:
+    """Return the values of an entity by property, one as such, several as a list."""
+    found: dict[str, list[Any]] = {}
+    for literal in graph.literals(index):
+        name = literal.property_id
+        name = f"{name} (value)" if name in taken else name
+        found.setdefault(name, []).append(literal.value)
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
 def to_edge_index(graph: Graph) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""JSON Lines: one object an entity, a relation and a triple, in one file."""
+"""JSON Lines: one object an entity, a relation, a triple and a literal, in one file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from kgraft.errors import BadInput
 from kgraft.graph.graph import Graph
-from kgraft.graph.writers.tsv import ROWS, triple_ids, triple_parts
+from kgraft.graph.writers.literals import ROWS, literal_blocks
+from kgraft.graph.writers.tsv import triple_ids, triple_parts
 from kgraft.json_text import to_json
 from kgraft.progress import Progress
 
@@ -34,6 +35,12 @@ def write_jsonl(graph: Graph, path: Path, *, progress: Progress) -> None:
                     triple = {"head": head, "relation": relation, "tail": tail}
                     file.write(_line({"kind": "triple", **triple, **split}))
                 progress.advance(len(columns[0]))
+        progress.start("writing literals", graph.manifest.literals)
+        for block in literal_blocks(graph):
+            for row in block.to_pylist():
+                filled = {name: text for name, text in row.items() if text or name == "value"}
+                file.write(_line({"kind": "literal", **filled}))
+            progress.advance(len(block))
 
 
 def _refuse_kind(table: pa.Table, name: str) -> None:

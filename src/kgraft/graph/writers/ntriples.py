@@ -9,6 +9,7 @@ so that no other program takes it for a fact to train on.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -21,7 +22,7 @@ from kgraft.graph.batches import ENTITY_SCHEMA, RELATION_SCHEMA, ROWS, SPLITS
 from kgraft.graph.columns import flat, list_rows, lists_from_rows, numbers, string_buffers
 from kgraft.graph.graph import Graph
 from kgraft.graph.iri_names import made_label
-from kgraft.graph.literals import LINK, LiteralTables
+from kgraft.graph.literals import LINK, XSD, LiteralTables
 from kgraft.graph.readers.iris import (
     HEADER,
     NAME_COUNTS,
@@ -34,6 +35,7 @@ from kgraft.graph.readers.iris import (
     WIKIDATA_ID,
     iri_of,
     iris_of,
+    is_writable,
     own_iri,
     property_iri,
 )
@@ -48,6 +50,7 @@ _WIKIDATA = {
     "entity": (r"^([QP][1-9][0-9]*)$", rf"{WIKIDATA}entity/\1"),
     "relation": (r"^(P[1-9][0-9]*)$", rf"{WIKIDATA}prop/direct/\1"),
 }
+_LANGUAGE = re.compile(r"@[A-Za-z]+(-[A-Za-z0-9]+)*")
 Named = Literal["entity", "relation"]
 
 
@@ -220,6 +223,9 @@ class _Described:
         datatype = pa.array(self.datatypes, pa.string()).take(flat(block["datatype"]))
         texts = _strings(block["value"])
         links = pc.equal(flat(block["datatype"]), self.link)
+        if pc.any(links).as_py():
+            iris = [is_writable(text) for text in texts.filter(links).to_pylist()]
+            links = pc.replace_with_mask(links, links, pa.array(iris))
         value = pc.if_else(links, _join("<", texts, ">"), _join(_literal(texts), datatype))
         lines = _statement(subject.take(pa.array(row)), property_, value)
         return pc.binary_join(lists_from_rows(row, lines, len(subject)), "")
@@ -263,8 +269,10 @@ def _unsaid_types(
 def _suffix(datatype: str) -> str:
     """Return what is written behind a literal of a datatype."""
     if not datatype or datatype.startswith("@"):
-        return "" if datatype == LINK else datatype
-    return f"^^<{datatype}>"
+        return datatype if _LANGUAGE.fullmatch(datatype) else ""
+    if datatype == LINK:  # of a text that is no IRI
+        return f"^^<{XSD}anyURI>"
+    return f"^^<{datatype if is_writable(datatype) else own_iri(datatype, 'datatype')}>"
 
 
 def _counted(values: pa.ChunkedArray, subject: pa.Array) -> pa.Array:

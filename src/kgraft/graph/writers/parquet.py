@@ -1,4 +1,4 @@
-"""Parquet: entities, relations and triples (by id, with their split) as three files."""
+"""Parquet: entities, relations, triples (by id, with their split) and literals, a file each."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from kgraft.graph.batches import SPLITS
 from kgraft.graph.graph import Graph
+from kgraft.graph.writers.literals import literal_blocks
 from kgraft.graph.writers.tsv import triple_ids
 from kgraft.progress import Progress
 
@@ -17,7 +18,7 @@ _SCHEMA = pa.schema({name: pa.string() for name in ("head", "relation", "tail", 
 
 
 def write_parquet(graph: Graph, folder: Path, *, progress: Progress) -> None:
-    """Write the three files; they import as the same graph."""
+    """Write the files; they import as the same graph. Without literals there is no such file."""
     pq.write_table(graph.entities, folder / "entities.parquet")
     pq.write_table(graph.relations, folder / "relations.parquet")
     progress.start("writing triples", len(graph.triples))
@@ -30,3 +31,15 @@ def write_parquet(graph: Graph, folder: Path, *, progress: Progress) -> None:
             writer.write_table(pa.Table.from_arrays([*columns, split], schema=_SCHEMA))
             progress.advance(count)
             first += count
+    if graph.manifest.literals:
+        _write_literals(graph, folder / "literals.parquet", progress)
+
+
+def _write_literals(graph: Graph, path: Path, progress: Progress) -> None:
+    progress.start("writing literals", graph.manifest.literals)
+    blocks = literal_blocks(graph)
+    block = next(blocks)
+    with pq.ParquetWriter(path, block.schema) as writer:
+        for table in (block, *blocks):
+            writer.write_table(table)
+            progress.advance(len(table))

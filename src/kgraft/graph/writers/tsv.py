@@ -1,4 +1,4 @@
-r"""TSV: a folder of entities, relations and triples that imports as the same graph.
+r"""TSV: a folder of entities, relations, triples and literals that imports as the same graph.
 
 What would break a line or a cell is written by its number: tabs as \u0009, `|` in lists as \u007C.
 """
@@ -16,14 +16,14 @@ import pyarrow.compute as pc
 from kgraft.graph.batches import SPLITS
 from kgraft.graph.columns import flat, numbers
 from kgraft.graph.graph import Graph
+from kgraft.graph.writers.literals import ROWS, literal_blocks
 from kgraft.progress import Progress
 
-ROWS = 1 << 17  # rows written at a time
 _ESCAPES = {"\t": "\\u0009", "\n": "\\u000A", "\r": "\\u000D"}
 
 
 def write_tsv(graph: Graph, folder: Path, *, progress: Progress) -> None:
-    """Write entities.tsv, relations.tsv, and triples.tsv or one file a split."""
+    """Write entities.tsv, relations.tsv, triples.tsv or one file a split, and literals.tsv."""
     for name, table in (("entities", graph.entities), ("relations", graph.relations)):
         table = _without_empty_counts(table)
         progress.start(f"writing {name}", len(table))
@@ -40,6 +40,18 @@ def write_tsv(graph: Graph, folder: Path, *, progress: Progress) -> None:
             for columns in triple_ids(graph, rows):
                 write_lines(file, [escaped(column) for column in columns])
                 progress.advance(len(columns[0]))
+    if graph.manifest.literals:
+        _write_literals(graph, folder / "literals.tsv", progress)
+
+
+def _write_literals(graph: Graph, path: Path, progress: Progress) -> None:
+    progress.start("writing literals", graph.manifest.literals)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for number, block in enumerate(literal_blocks(graph)):
+            if number == 0:
+                file.write("\t".join(block.column_names) + "\n")
+            write_lines(file, [escaped(flat(column)) for column in block.columns])
+            progress.advance(len(block))
 
 
 def triple_parts(graph: Graph) -> list[tuple[str, np.ndarray]]:
