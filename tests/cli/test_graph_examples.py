@@ -27,6 +27,7 @@ def examples():
     return [shlex.split(line)[1:] for line in lines if line.startswith("kgraft ")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(commands()))
 def test_every_command_has_an_example(name):
     assert any(words[:2] == ["graph", name] for words in examples())

@@ -66,6 +66,7 @@ def naive(expecting, text, without=-1):
     return {entity: part / whole for entity, part in total.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["Paris is the capital of [MASK] .", "[MASK] lies in Texas", "Paris [MASK] in Texas ."]
 )
@@ -75,6 +76,7 @@ def test_what_is_expected_follows_the_formula(expecting, text):
     assert list(found.values()) == sorted(found.values(), reverse=True)
 
 
+@pytest.mark.slow
 def test_what_is_not_to_be_known(expecting, graph):
     france = int(graph.numbers_of(["france"])[0])
     texts = ["Paris is the capital of [MASK] .", "Paris lies in [MASK] ."]
@@ -119,6 +121,7 @@ def test_what_holds_of_too_many_is_expected_of_none(expecting, graph, monkeypatc
     assert candidates(fresh.find(["Paris is in [MASK]"]), 0, 12) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "told"), [("is", False), (".", False), ("IS", True), ("東", True)]
 )
@@ -139,6 +142,7 @@ def test_only_so_much_is_looked_at(expecting, monkeypatch):
     assert len(candidates(expecting.find(["Paris is in [MASK]"]), 0, 12)) == 1
 
 
+@pytest.mark.slow
 def test_it_is_made_again_with_its_sign(graph, host_folder, tmp_path, monkeypatch):
     monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
     knowledge = open_knowledge(graph.folder, hidden="[MASK]")

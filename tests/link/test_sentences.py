@@ -24,6 +24,7 @@ def check(graph, made):
         assert made.texts[text][start:end].lower() in names(graph.entity(int(number)))
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6))
 @quick
 def test_marks_are_names_of_their_entities(graph, seed):

@@ -52,6 +52,7 @@ def test_questions_and_what_is_known(desks):
         assert int(asked.answer[row]) in known
 
 
+@pytest.mark.slow
 def test_it_learns(trainee):
     before = trainee.validate()["mrr"]
     place = 0

@@ -26,6 +26,7 @@ def run(encoder, folder, *, stop=None, settings=SETTINGS):
     return head, epochs
 
 
+@pytest.mark.slow
 def test_it_learns_and_the_encoder_does_not(encoder, tmp_path):
     before = {n: p.clone() for n, p in encoder.model.named_parameters()}
     _, epochs = run(encoder, tmp_path / "run")
