@@ -143,6 +143,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(place, command):
     assert list(place.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_target_in_a_file_is_one_line(place):
     out = place.parent / "source.tsv" / "out"
     done = subprocess.run(

@@ -74,6 +74,7 @@ def test_statements_come_back(tmp_path, text):
     assert statements(again, RdfFormat.N_TRIPLES) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", DOCUMENTS)
 def test_statements_come_back_in_turtle(tmp_path, text):
     (tmp_path / "g.ttl").write_text(PREFIXES + text, "utf-8")

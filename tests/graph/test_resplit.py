@@ -45,6 +45,7 @@ def build(make_graph, folder, triples):
     return make_graph(Path(folder), rows, entities, [{"id": f"r{n}"} for n in range(4)])
 
 
+@pytest.mark.slow
 @given(TRIPLES, st.sampled_from([0.3, 0.5, 1.0]))
 def test_mirrors_are_those_of_a_plain_loop(make_graph, triples, overlap):
     with tempfile.TemporaryDirectory() as folder:

@@ -97,6 +97,7 @@ def test_offsets_are_exact_over_many_windows(narrow_linker, text):
     check(text * 3, narrow_linker(text * 3, threshold=0))
 
 
+@pytest.mark.slow
 @given(text=TEXT)
 @reading
 def test_offsets_are_exact_with_candidates_by_meaning(searching, text):

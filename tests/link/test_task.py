@@ -195,6 +195,7 @@ def test_support_within_a_batch_is_between_its_candidates(pairs, candidate):
     assert list(zip(*(c.tolist() for c in within.pairs), strict=True)) == expected
 
 
+@pytest.mark.slow
 def test_validation_gives_figures_and_changes_nothing(make, marked_texts):
     task = make(valid=[marked_texts.select(np.arange(5)), marked_texts.select(np.arange(5, 10))])
     before = bits(task)
