@@ -54,12 +54,12 @@ def test_another_model_reads_for_itself(model, graph, reads):
     assert sum(reads) == len(graph.entities) + len(graph.relations)
 
 
-def test_a_training_begins_with_what_was_read_before(model, graph, data, encoder, reads, tmp_path):
+def test_a_training_begins_with_what_was_read_before(model, graph, data, reads, tmp_path):
     memory = open_memory(model, graph)
+    task = made(model, graph, data, tmp_path / "run", QUICK)
     reads.clear()
-    trainee = made(model, graph, data, encoder, tmp_path / "memory", QUICK)
-    trainee.step(trainee.batches(0)[0], 0)
+    task.step(task.batches(0)[0], 0)
     assert reads == []
-    assert np.array_equal(trainee.memory.rows_of("entities"), memory.rows_of("entities"))
-    trainee.step(trainee.batches(0)[0], QUICK.refreshing.first)  # the encoder is another by now
+    assert np.array_equal(task.memory.rows_of("entities"), memory.rows_of("entities"))
+    task.step(task.batches(0)[0], QUICK.refresh.first)  # the encoder is another by now
     assert sum(reads) == len(graph.entities) + len(graph.relations)
