@@ -1,10 +1,10 @@
-"""Questions over the tiny graph, and settings of an answerer that is quick to train."""
+"""Questions over the tiny graph, and an answerer that is quick to train."""
 
 import json
 
-from kgraft.tasks.graph_answers import QuestionSettings
+from kgraft.ask import AnswererConfig, AnswererSettings
 
-ASKED = [
+QUESTIONS = [
     ("what is Berlin the capital of", "Berlin", ["Germany"]),
     ("the neighbours of Germany", "Germany", ["France"]),
     ("the neighbours of France", "France", ["Germany"]),
@@ -16,12 +16,13 @@ ASKED = [
     ("who knows River 3", "River 3", ["nobody"]),
     ("about nothing known", "nothing", ["France"]),
 ]
-QUICK = QuestionSettings(hops=2, epochs=1, batch=4, language_rate=2e-3, walker_rate=1e-2)
+CONFIG = AnswererConfig(hops=2)
+QUICK = AnswererSettings(epochs=1, batch=4, language_rate=2e-3, walker_rate=1e-2)
 
 
 def write_questions(path):
     with path.open("w") as file:
-        for text, topic, answers in ASKED:
+        for text, topic, answers in QUESTIONS:
             start = text.index(topic)
             mention = {"start": start, "end": start + len(topic), "label": topic}
             file.write(json.dumps({"text": text, "mentions": [mention], "answers": answers}) + "\n")
