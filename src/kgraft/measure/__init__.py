@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from kgraft.measure.calibration import Logistic, brier, calibration_error, fit_logistic
-from kgraft.measure.paired import Difference, f1, macro_f1, paired_difference, perplexity, ratio
+from kgraft.measure.paired import (
+    Difference,
+    Figure,
+    f1,
+    macro_f1,
+    paired_difference,
+    perplexity,
+    ratio,
+)
 from kgraft.measure.queries import Queries, QueryBatch
 from kgraft.measure.ranking import (
     PROTOCOL,
@@ -18,6 +26,7 @@ from kgraft.measure.ranking import (
 __all__ = [
     "PROTOCOL",
     "Difference",
+    "Figure",
     "Logistic",
     "Queries",
     "QueryBatch",

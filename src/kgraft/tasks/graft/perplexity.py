@@ -7,11 +7,18 @@ links, where those lead (`gold_only`; candidates of all other such mentions are 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.graft import GraftedEncoder, MentionWindows
+from kgraft.corpus import read_annotated
+from kgraft.graft import GraftedEncoder, MentionWindows, locate_mentions
+from kgraft.measure import Difference, paired_difference, perplexity
+from kgraft.progress import Progress
+from kgraft.tasks.graft import GRAFT_TASKS
+from kgraft.tasks.interfaces import GraftEvaluation
 from kgraft.text import Masked, MaskedHead, TokenMask, masked_losses
 from kgraft.training import torch_stream
 
@@ -43,3 +50,29 @@ def perplexity_counts(
         return encoder.read(masked.ids, mask, knowledge=shown), masked
 
     return masked_losses(head, encoder.words, texts, read, token_budget=TOKENS)
+
+
+class PerplexityEvaluation(GraftEvaluation):
+    """Masked-word perplexity of annotated texts; nothing is trained."""
+
+    def compare(
+        self,
+        model: Path,
+        data: Path,
+        *,
+        seeds: int = 1,  # noqa: ARG002
+        progress: Progress | None = None,  # noqa: ARG002
+    ) -> Difference:
+        """Compare the perplexity with the knowledge on and off."""
+        encoder = GraftedEncoder.from_pretrained(model)
+        head = MaskedHead.load(model, encoder)
+        layer = encoder.grafts.layers[0]
+        graph = encoder.grafts.knowledge[layer].graph
+        texts = locate_mentions(encoder, read_annotated(data, graph), layer)
+        on, off = (
+            perplexity_counts(encoder, head, texts, use_knowledge=side) for side in (True, False)
+        )
+        return paired_difference(on, off, figure=perplexity)
+
+
+GRAFT_TASKS.register("perplexity")(PerplexityEvaluation())

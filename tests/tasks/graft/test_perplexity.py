@@ -5,7 +5,7 @@ import torch
 
 from kgraft.corpus import annotate
 from kgraft.graft import locate_mentions
-from kgraft.tasks import perplexity_counts
+from kgraft.tasks.graft.perplexity import perplexity_counts
 from kgraft.text import MaskedHead
 
 TEXTS = ["Paris lies in Texas, far from France. " * 8, "nothing is mentioned here at all " * 4]

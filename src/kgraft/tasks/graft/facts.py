@@ -6,10 +6,18 @@ subject and relation are left out of the ranking.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import torch
 
-from kgraft.graft import Clozes, GraftedEncoder
+from kgraft.errors import BadInput
+from kgraft.graft import Clozes, GraftedEncoder, make_clozes
+from kgraft.graph import SPLITS, Graph
+from kgraft.measure import Difference, paired_difference
+from kgraft.progress import Progress
+from kgraft.tasks.graft import GRAFT_TASKS
+from kgraft.tasks.interfaces import GraftEvaluation
 from kgraft.text import MaskedHead, length_batches
 
 TOKENS = 4096  # read at once
@@ -35,3 +43,34 @@ def reciprocal_ranks(
         own = logits.gather(1, torch.from_numpy(clozes.word[fact])[:, None])
         counts[fact, 0] = 1 / (1 + (logits > own).sum(1)).numpy()
     return counts
+
+
+class FactEvaluation(GraftEvaluation):
+    """Facts of a graph, given by its folder, as clozes; nothing is trained."""
+
+    def compare(
+        self,
+        model: Path,
+        data: Path,
+        *,
+        seeds: int = 1,  # noqa: ARG002
+        progress: Progress | None = None,  # noqa: ARG002
+    ) -> Difference:
+        """Compare the MRR of hidden objects with the knowledge on and off."""
+        encoder = GraftedEncoder.from_pretrained(model)
+        head = MaskedHead.load(model, encoder)
+        graph = Graph.open(data).whole()
+        facts = graph.triples
+        if graph.manifest.splits["test"]:
+            facts = facts.take(facts.split == SPLITS.index("test"))
+        clozes = make_clozes(encoder, graph, facts, graph.triples)
+        if not len(clozes):
+            reason = "no fact of this graph has an object of one word"
+            raise BadInput(reason, file=str(data), remedy="give one with labels of single words")
+        on, off = (
+            reciprocal_ranks(encoder, head, clozes, use_knowledge=side) for side in (True, False)
+        )
+        return paired_difference(on, off)
+
+
+GRAFT_TASKS.register("facts")(FactEvaluation())

@@ -1,17 +1,17 @@
 """Any encoder, plain or grafted, is fine-tuned to classify; knowledge can be left off."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 
-from kgraft.graft import knowledge_off, looking
-from kgraft.tasks import WIC, ClassSettings, ClassTrainee, Examples, Ready
-from kgraft.tasks.evaluate import fine_tune, splits_of
+from kgraft.graft import knowledge_off, record_grafts
+from kgraft.tasks import ClassificationSettings, ClassificationTask, Examples, ExampleWindows
+from kgraft.tasks.graft.wic import WIC
 from kgraft.text import Encoder
 
-QUICK = ClassSettings(epochs=12, learning_rate=1e-3, head_rate=1e-2, batch_tokens=128, patience=12)
+QUICK = ClassificationSettings(
+    epochs=12, learning_rate=1e-3, head_rate=1e-2, batch_tokens=128, patience=12
+)
 
 
 def pairs(count, seed=0):
@@ -33,7 +33,7 @@ def test_spans_are_the_means_of_their_tokens(encoder):
         texts, np.array([[0, 1]]), np.array([[9, 3]]), np.array([[19, 9]]), np.zeros((1, 2), bool)
     )
     encoder.model.eval()
-    found = Ready.of(encoder, examples).vectors(encoder, np.array([0]))
+    found = ExampleWindows.of(encoder, examples).vectors(encoder, np.array([0]))
     windows = encoder.windows(texts)
     place = windows.locate([0, 1], [9, 3], [19, 9])
     for row, number in enumerate(place.window):
@@ -44,24 +44,26 @@ def test_spans_are_the_means_of_their_tokens(encoder):
         torch.testing.assert_close(found[0, row, :size], mean, rtol=1e-4, atol=1e-4)
 
 
-def test_beside_them_stands_what_the_graft_made_of_their_mentions(encoder):
+def test_after_them_comes_what_the_graft_made_of_their_mentions(encoder):
     texts = ["Paris lies in Texas", "so it is"]
     examples = Examples(
         texts, np.array([[0, 1]]), np.array([[0, 3]]), np.array([[19, 5]]), np.zeros((1, 2), bool)
     )
     encoder.model.eval()
-    ready = Ready.of(encoder, examples)
-    [[known, nothing]] = ready.vectors(encoder, np.array([0]))[..., encoder.dimension :]
+    located = ExampleWindows.of(encoder, examples)
+    [[known, nothing]] = located.vectors(encoder, np.array([0]))[..., encoder.dimension :]
     windows = encoder.windows(texts[:1])
     mentions = windows.mentions(np.array([0]))
-    with looking() as seen:
+    with record_grafts() as record:
         encoder.read(*map(torch.from_numpy, windows.padded(np.array([0]))), knowledge=mentions)
-    there = mentions[2].there[0]
-    assert there.sum() == 2
-    torch.testing.assert_close(known, seen[2].known[0][there].mean(0), rtol=1e-4, atol=1e-4)
+    present = mentions[2].present[0]
+    assert present.sum() == 2
+    torch.testing.assert_close(
+        known, record[2].mention_vectors[0][present].mean(0), rtol=1e-4, atol=1e-4
+    )
     assert not nothing.any()
     with knowledge_off(encoder.model):
-        assert not ready.vectors(encoder, np.array([0]))[..., encoder.dimension :].any()
+        assert not located.vectors(encoder, np.array([0]))[..., encoder.dimension :].any()
 
 
 def test_a_span_that_no_window_holds_is_read_at_the_start(encoder):
@@ -72,45 +74,47 @@ def test_a_span_that_no_window_holds_is_read_at_the_start(encoder):
         np.array([[2, 0]]),
         np.zeros((1, 2), bool),
     )
-    assert torch.isfinite(Ready.of(encoder, examples).vectors(encoder, np.array([0]))).all()
+    assert torch.isfinite(
+        ExampleWindows.of(encoder, examples).vectors(encoder, np.array([0]))
+    ).all()
 
 
 def test_it_learns(encoder):
     examples, test = pairs(60), pairs(40, seed=1)
-    counts = fine_tune(WIC, encoder, examples, test, test, 0, settings=QUICK)
+    counts = WIC.fine_tune(encoder, (examples, test, test), settings=QUICK)
     assert counts.shape == (40, 2)
     assert counts[:, 0].mean() > 0.8
 
 
 def test_a_plain_encoder_learns_by_the_same_call(host_folder):
     host = Encoder.load(host_folder, device="cpu", max_length=64)
-    counts = fine_tune(WIC, host, pairs(60), pairs(20, 2), pairs(40, 1), 0, settings=QUICK)
+    counts = WIC.fine_tune(host, (pairs(60), pairs(20, 2), pairs(40, 1)), settings=QUICK)
     assert counts[:, 0].mean() > 0.8
 
 
 def test_without_knowledge_the_grafts_are_left_alone(encoder):
     examples = pairs(12)
-    made = ClassTrainee(encoder, WIC, examples, examples, QUICK, knowing=False)
+    made = ClassificationTask(encoder, WIC, examples, examples, QUICK, use_knowledge=False)
     before = {n: p.clone() for n, p in encoder.model.grafts.named_parameters()}
     made.step(made.batches(0)[0], 0)
     assert all(torch.equal(p, before[n]) for n, p in encoder.model.grafts.named_parameters())
 
 
-def test_the_bottom_stays_where_it_should(encoder):
+def test_frozen_layers_stay_as_they_are(encoder):
     examples = pairs(12)
-    made = ClassTrainee(encoder, WIC, examples, examples, replace(QUICK, frozen=2))
+    made = ClassificationTask(encoder, WIC, examples, examples, QUICK.replace(frozen_layers=2))
     before = {n: p.clone() for n, p in encoder.model.named_parameters()}
     made.step(made.batches(0)[0], 0)
-    moved = {n for n, p in encoder.model.named_parameters() if not torch.equal(p, before[n])}
-    assert all("layer.2." in n or n.startswith("grafts.") for n in moved)
-    assert any("layer.2." in n for n in moved)
+    changed = {n for n, p in encoder.model.named_parameters() if not torch.equal(p, before[n])}
+    assert all("layer.2." in n or n.startswith("grafts.") for n in changed)
+    assert any("layer.2." in n for n in changed)
 
 
-def test_without_a_dev_file_a_tenth_of_train_is_set_apart(tmp_path):
+def test_without_a_dev_file_a_tenth_of_train_is_held_out(tmp_path):
     line = '{"text1": "a", "span1": [0, 1], "text2": "a", "span2": [0, 1], "same": true}\n'
     (tmp_path / "train.jsonl").write_text(line * 20)
     (tmp_path / "test.jsonl").write_text(line * 3)
-    assert [len(part) for part in splits_of(WIC, tmp_path)] == [18, 2, 3]
+    assert [len(part) for part in WIC.read_splits(tmp_path)] == [18, 2, 3]
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -118,8 +122,6 @@ def test_the_same_seed_gives_the_same(host_folder, seed):
     found = []
     for _ in range(2):
         host = Encoder.load(host_folder, device="cpu", max_length=64)
-        settings = ClassSettings(epochs=1, seed=seed)
-        found.append(
-            fine_tune(WIC, host, pairs(20), pairs(9, 2), pairs(9, 1), seed, settings=settings)
-        )
+        splits, settings = (pairs(20), pairs(9, 2), pairs(9, 1)), ClassificationSettings(epochs=1)
+        found.append(WIC.fine_tune(host, splits, seed=seed, settings=settings))
     assert np.array_equal(*found)

@@ -16,7 +16,7 @@ from kgraft.graft import (
     train_graft,
 )
 from kgraft.graft.senses import SenseSentence, SenseWord
-from kgraft.tasks import choose_senses, first_senses, sense_counts
+from kgraft.tasks.graft.senses import choose_senses, first_senses, sense_counts
 from kgraft.text import Encoder
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from kgraft.graft import make_clozes
-from kgraft.tasks import reciprocal_ranks
+from kgraft.tasks.graft.facts import reciprocal_ranks
 from kgraft.text import MaskedHead
 
 

@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 
 from kgraft.measure import ratio
-from kgraft.tasks.examples import ClassTask, Row
+from kgraft.tasks.classification import Classification
+from kgraft.tasks.examples import Row
+from kgraft.tasks.graft import GRAFT_TASKS
 
 
-def _row(line: Mapping[str, Any]) -> list[Row]:
+def _rows(line: Mapping[str, Any]) -> list[Row]:
     spans = [(line[f"text{n}"], *line[f"span{n}"]) for n in (1, 2)]
     return [(spans, ["same" if line["same"] else "different"])]
 
 
-def _counts(true: np.ndarray, found: np.ndarray) -> np.ndarray:
-    right = (true & found).any(1)
+def _counts(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    right = (true & predicted).any(1)
     return np.stack([right, np.ones(len(right))], axis=1)
 
 
-WIC = ClassTask("wic", ("different", "same"), False, _row, _counts, ratio, "accuracy")
+WIC = Classification("wic", ("different", "same"), _rows, _counts, ratio, "accuracy")
+GRAFT_TASKS.register("wic")(WIC)
