@@ -80,7 +80,7 @@ class Settings:
     def check(self) -> None:
         """Raise BadInput where settings do not fit together."""
 
-    def replace(self, **changes: Any) -> Self:  # noqa: ANN401
+    def replace(self, **changes: Any) -> Self:
         """Return the settings with those changed that are not None."""
         return replace(self, **{name: x for name, x in changes.items() if x is not None})
 

@@ -50,9 +50,11 @@ WRONG = {
     "graft eval nothing --data there --encoder default": "no task is named 'nothing'",
     "joint pretrain nowhere": "no graph at nowhere",
     "joint pretrain world --texts nowhere": "no file nowhere",
-    "joint train --model nowhere --data there": "no joint model at nowhere",
-    "joint answer x --model nowhere": "no answerer at nowhere",
-    "joint answer x --about xyzxyz --model nowhere": "nothing in the graph is named 'xyzxyz'",
+    "ask x --model nowhere": "no question answerer at nowhere",
+    "ask x --about xyzxyz --model nowhere": "nothing in the graph is named 'xyzxyz'",
+    "ask ' ' --model nowhere": "a question is empty",
+    "ask train --model nowhere --data there": "no joint model at nowhere",
+    "ask eval --model nowhere --data there": "no joint model at nowhere",
     "joint eval classes --model nowhere": "no joint model at nowhere",
     "joint eval nothing --model nowhere": "no task is named 'nothing'",
 }
@@ -96,25 +98,6 @@ def test_a_mistake_is_told_before_torch_is_loaded(outcomes, command):
 
 def test_the_names_are_those_there_are():
     from kgraft.embed import MODELS, PRESETS
-    from kgraft.tasks.evaluate import TASKS
-    from kgraft.tasks.joint_tasks import JOINT_TASKS
 
     assert set(given.MODELS) == set(MODELS)
     assert set(given.PRESETS) == set(PRESETS)
-    assert set(given.GRAFT_TASKS) == set(TASKS)
-    assert set(given.JOINT_TASKS) == set(JOINT_TASKS)
-
-
-def test_the_markers_are_those_that_are_written():
-    from kgraft.joint import saving as joint
-    from kgraft.link import model as link
-    from kgraft.tasks import answering
-    from kgraft.vectors import folder as vectors
-
-    markers = (link.CONFIG, joint.CONFIG, answering.SETTINGS, vectors.MARKER)
-    assert markers == (
-        "config.json",
-        "joint.json",
-        "questions.json",
-        "vectors.json",
-    )

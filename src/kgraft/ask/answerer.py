@@ -124,7 +124,7 @@ class Answerer(nn.Module, Pretrained[AnswererConfig]):
     in similar words. Its folder holds the joint model in a folder of its own.
     """
 
-    kind = Kind("answerer", MODEL_MANIFEST)
+    kind = Kind("question answerer", MODEL_MANIFEST)
     format = 2
     made_by = "kgraft ask train"
     unversioned_file = "questions.json"

@@ -16,8 +16,6 @@ ANY = Kind("folder of ours", "")
 
 MODELS = ("transe", "rotate", "distmult", "complex")
 PRESETS = (*MODELS, *(f"{model}-{graph}" for graph in ("fb15k237", "wn18rr") for model in MODELS))
-GRAFT_TASKS = ("wic", "semeval2010-8", "typing", "senses", "facts", "perplexity")
-JOINT_TASKS = ("classes", "links", "relations", "questions")
 
 
 def choose(what: str, name: str | None, among: Collection[str]) -> None:
@@ -62,7 +60,7 @@ def need_data(path: Path | None, *names: str) -> None:
 
 def need_link_model(folder: str | Path | None) -> None:
     """Refuse a link model that is not there."""
-    _need(folder, MODEL_MANIFEST, "link model", "kgraft link train")
+    _need_model(folder, "link model", "kgraft link train")
 
 
 def need_graft(folder: str | Path | None) -> None:
@@ -72,12 +70,12 @@ def need_graft(folder: str | Path | None) -> None:
 
 def need_joint_model(folder: str | Path | None) -> None:
     """Refuse a joint model that is not there."""
-    _need(folder, "joint.json", "joint model", "kgraft joint pretrain")
+    _need_model(folder, "joint model", "kgraft joint pretrain")
 
 
 def need_answerer(folder: str | Path | None) -> None:
     """Refuse an answerer that is not there."""
-    _need(folder, "questions.json", "answerer", "kgraft joint train")
+    _need_model(folder, "question answerer", "kgraft ask train")
 
 
 def need_vectors(folder: Path) -> None:
@@ -105,8 +103,3 @@ def _need_model(folder: str | Path | None, kind: str, command: str) -> None:
     if not Kind(kind, MODEL_MANIFEST).is_at(Path(folder)):
         remedy = f"give a folder that '{command}' wrote"
         raise BadInput(f"is not a {kind}", file=str(folder), remedy=remedy)
-
-
-def _need(folder: str | Path | None, marker: str, kind: str, command: str) -> None:
-    if folder is not None and not (Path(folder) / marker).is_file():
-        raise NotFound(f"no {kind} at {folder}; give the folder that '{command}' wrote")

@@ -86,7 +86,7 @@ class GraftFolder(Pretrained):
         folder: Path,
         config: GraftConfig,
         manifest: ModelManifest,  # noqa: ARG003
-        **context: Any,  # noqa: ANN401, ARG003
+        **context: Any,  # noqa: ARG003
     ) -> Self:
         try:
             return cls(config, map_tensors(folder / WEIGHTS))

@@ -300,7 +300,7 @@ class Encoder:
         """Return what the model reads besides the tokens of some windows; mostly nothing."""
         return {} if self._extra_inputs is None else self._extra_inputs.batch(windows, indices)
 
-    def read(self, ids: torch.Tensor, mask: torch.Tensor, **extra_inputs: Any) -> torch.Tensor:  # noqa: ANN401
+    def read(self, ids: torch.Tensor, mask: torch.Tensor, **extra_inputs: Any) -> torch.Tensor:
         """Return a vector for each token of padded windows, (B, L) to (B, L, D).
 
         The model is used as it stands, in training or not. The vectors come back to the device of

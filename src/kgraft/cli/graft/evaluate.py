@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli.given import GRAFT_TASKS, choose, need_graft
+from kgraft.cli.given import need_graft
 from kgraft.cli.output import AsJson, Quiet, console, escape, print_json
 from kgraft.errors import BadInput
 from kgraft.progress import progress_bar
@@ -47,17 +47,17 @@ def eval_(
     """
     if (model is None) == (encoder is None):
         raise BadInput("there is nothing to measure", remedy="give either --model or --encoder")
-    choose("task", task, GRAFT_TASKS)
-    need_graft(model)
-    from kgraft.tasks import evaluate
+    from kgraft.tasks import GRAFT_TASKS
 
+    GRAFT_TASKS.check(task)
+    need_graft(model)
     if model is None:
         _plain(task, data, encoder, seeds, quiet=quiet, as_json=as_json)
         return
     with progress_bar(quiet) as progress:
-        result = evaluate(task, data, model, seeds=seeds, progress=progress)
+        result = GRAFT_TASKS[task].compare(model, data, seeds=seeds, progress=progress)
     if as_json:
-        print_json({"task": task, "difference": result.difference, **vars(result)})
+        print_json({"task": task, **result.to_dict()})
     else:
         console().print(escape(f"{task}  {result}"))
 
@@ -65,11 +65,11 @@ def eval_(
 def _plain(
     task: str, data: Path, encoder: str | None, seeds: int, *, quiet: bool, as_json: bool
 ) -> None:
-    from kgraft.tasks import evaluate_plain
+    from kgraft.tasks import evaluate_encoder
 
     name = None if encoder == "default" else encoder
     with progress_bar(quiet) as progress:
-        figure = evaluate_plain(task, data, name, seeds=seeds, progress=progress)
+        figure = evaluate_encoder(task, name, data, seeds=seeds, progress=progress)
     if as_json:
         print_json({"task": task, "encoder": encoder, "figure": figure})
     else:

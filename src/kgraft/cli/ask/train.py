@@ -1,4 +1,4 @@
-"""`kgraft joint train`: fine-tune a joint model to answer questions over a graph, and keep it."""
+"""`kgraft ask train`: fine-tune a joint model to answer questions over a graph."""
 
 from __future__ import annotations
 
@@ -8,22 +8,24 @@ from typing import Annotated
 
 import typer
 
+from kgraft.ask.settings import AnswererConfig, AnswererSettings
 from kgraft.cli.given import need_data, need_joint_model, need_room
 from kgraft.cli.output import (
-    MOST_EPOCHS,
     AsJson,
     GraphOption,
     Overwrite,
     Quiet,
-    Seed,
     console,
     epoch_line,
     escape,
     print_json,
 )
+from kgraft.cli.settings_options import Changes, settings_options
 from kgraft.progress import progress_bar
 
 
+@settings_options(AnswererConfig, parameter="shape")
+@settings_options(AnswererSettings)
 def train(
     model: Annotated[
         Path, typer.Option("--model", "-m", help="A folder of 'kgraft joint pretrain'.")
@@ -33,14 +35,12 @@ def train(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path(
         "answerer"
     ),
-    hops: Annotated[int, typer.Option(min=1, max=10, help="Facts between topic and answer.")] = 3,
-    epochs: Annotated[
-        int, typer.Option(min=1, max=MOST_EPOCHS, help="Passes over the questions.")
-    ] = 3,
-    seed: Seed = 0,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
+    *,
+    shape: Changes,
+    changes: Changes,
 ) -> None:
     """Fine-tune a joint model to answer questions over a graph.
 
@@ -50,13 +50,13 @@ def train(
       {"text": "who directed Alien", "mentions": [{"start": 13, "end": 18, "label": "Alien"}],
       "answers": ["Ridley Scott"]}
 
-    Interrupted or killed, the same command goes on where it stopped.
+    Interrupted or killed, the same command resumes where it stopped.
 
     Examples:
 
-      kgraft joint train --model together --graph movies --data QUESTIONS --out answerer
+      kgraft ask train --model together --graph movies --data QUESTIONS --out answerer
 
-      kgraft joint answer "who directed Alien" --model answerer --graph movies
+      kgraft ask "who directed Alien" --model answerer --graph movies
     """
     from kgraft.graph import Graph
 
@@ -64,33 +64,33 @@ def train(
     need_joint_model(model)
     need_data(data, "train.jsonl", "dev.jsonl")
     need_room(out, overwrite=overwrite)
-    from kgraft.joint import load_joint
-    from kgraft.joint.saving import read_facts
-    from kgraft.tasks.answering import train_answerer
-    from kgraft.tasks.graph_answers import QuestionSettings
-    from kgraft.tasks.graph_questions import Questions
-    from kgraft.tasks.joint_tasks import FineTuning
+    from kgraft.ask import Questions, train_answerer
+    from kgraft.joint import FineTuning, JointModel
+    from kgraft.training import read_manifest
 
-    learnt, valid = (Questions.read(data / f"{name}.jsonl", opened) for name in ("train", "dev"))
+    settings = AnswererSettings().replace(**changes)
+    questions, valid = (Questions.read(data / f"{name}.jsonl", opened) for name in ("train", "dev"))
     if not quiet:
-        said = f"{len(learnt):,} questions, {len(valid):,} to choose by; seed {seed}"
-        print(said, file=sys.stderr)
-    told: dict[str, float] = {}
+        counts = f"{len(questions):,} questions, {len(valid):,} to validate"
+        print(f"{counts}; seed {settings.seed}", file=sys.stderr)
+    figures: dict[str, float] = {}
     with progress_bar(quiet) as progress:
-        tuning = FineTuning(load_joint(model), opened, seed, progress=progress)
+        joint = JointModel.from_pretrained(model)
+        tuning = FineTuning(joint, opened, settings.seed, progress=progress)
         for epoch in train_answerer(
             tuning,
-            learnt,
+            questions,
             valid,
             out,
-            settings=QuestionSettings(hops=hops, epochs=epochs),
-            made=read_facts(model)["facts"],
+            settings=settings,
+            config=AnswererConfig().replace(**shape),
+            model_facts=read_manifest(model, JointModel).facts,
             overwrite=overwrite,
         ):
             if not quiet:
                 print(epoch_line(epoch, epoch.losses, epoch.figures), file=sys.stderr)
-            told = {"epoch": epoch.number, **epoch.losses, **epoch.figures}
+            figures = {"epoch": epoch.number, **epoch.losses, **epoch.figures}
     if as_json:
-        print_json({"out": str(out), **told})
+        print_json({"out": str(out), **figures})
     else:
-        console().print(f"[green]{escape(out)}[/]: ask it with  kgraft joint answer")
+        console().print(f"[green]{escape(out)}[/]: ask with  kgraft ask QUESTION -m {escape(out)}")
