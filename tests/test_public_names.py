@@ -328,6 +328,8 @@ NAMES = {
         "calibrate_threshold",
         "export_linker",
         "link_file",
+        "load_model",
+        "new_model",
         "read_adaptation",
         "read_or_link",
         "report",
