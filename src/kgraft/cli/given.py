@@ -24,14 +24,11 @@ VECTOR_FILES = {  # suffixes by format
     "safetensors": (".safetensors",),
 }
 PICTURES = (".png", ".svg", ".pdf")
-GRAFT_TASKS = ("wic", "semeval2010-8", "typing", "senses", "facts", "perplexity")
-JOINT_TASKS = ("classes", "links", "relations", "questions")
 PARTS = {  # files of the tasks that have some
     "wic": ("train.jsonl", "test.jsonl"),
     "semeval2010-8": ("train.jsonl", "test.jsonl"),
     "typing": ("train.jsonl", "test.jsonl"),
     "relations": ("train.jsonl", "test.jsonl"),
-    "questions": ("train.jsonl", "dev.jsonl", "test.jsonl"),
 }
 
 
@@ -134,7 +131,7 @@ def need_joint_model(folder: str | Path | None) -> None:
 
 def need_answerer(folder: str | Path | None) -> None:
     """Refuse an answerer that is not there."""
-    _need_model(folder, "answerer", "kgraft ask train")
+    _need_model(folder, "question answerer", "kgraft ask train")
 
 
 def need_vectors(folder: Path) -> None:

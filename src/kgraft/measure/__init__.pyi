@@ -1,5 +1,5 @@
 from .calibration import Logistic, brier, calibration_error, fit_logistic
-from .paired import Difference, f1, macro_f1, paired_difference, perplexity, ratio
+from .paired import Difference, Figure, f1, macro_f1, paired_difference, perplexity, ratio
 from .queries import Queries, QueryBatch
 from .ranking import (
     PROTOCOL,
@@ -14,6 +14,7 @@ from .ranking import (
 __all__ = [
     "PROTOCOL",
     "Difference",
+    "Figure",
     "Logistic",
     "Queries",
     "QueryBatch",
