@@ -15,7 +15,7 @@ PINNED = Path(__file__).with_name("public_names.txt")  # one name per line: pack
 
 
 def read_names():
-    """Return the pinned names by package; write them again with python -m tests.test_public_names."""
+    """Return the pinned names by package; `python -m tests.test_public_names` pins them again."""
     names = {}
     for line in PINNED.read_text(encoding="utf-8").splitlines():
         package, name = line.split()
