@@ -22,8 +22,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from kgraft.graph.alias_build import Form
-from kgraft.graph.mentions import Match, Mentions
+from kgraft.graph import Form, Match, Mentions
 
 IN_OTHER_WORDS = (Match.VARIANT, Match.REWORDED, Match.SHORTENED)
 WHOLE_NAMES = (Match.ABBREVIATION, Match.NAME, *IN_OTHER_WORDS)

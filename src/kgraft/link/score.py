@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgraft.corpus import AnnotatedTexts
+from kgraft.graph import IGNORED, Mentions
 from kgraft.graph.adjacency import expand
-from kgraft.graph.mentions import IGNORED, Mentions
 
 
 @dataclass(frozen=True)

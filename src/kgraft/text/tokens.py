@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
     from transformers import PreTrainedTokenizerBase
 
-TEXTS = 4096  # texts handed over at once: the tokenizer's own records take ~200 bytes a token
+TEXTS = 4096  # texts handed over at once: the tokenizer's own records take ~200 bytes per token
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -70,21 +70,26 @@ class Tokeniser:
             raise BadInput("one text was given for a list of texts", remedy="pass [text]")
         texts = [_scalars(text) for text in texts]
         encode = self._backend.encode_batch if offsets else self._backend.encode_batch_fast
-        counts, ids, pairs = [_none(np.int64)], [_none(np.int32)], [_none(np.int64)]
+        counts, ids, pairs = [_empty(np.int64)], [_empty(np.int32)], [_empty(np.int64)]
         for begin in range(0, len(texts), TEXTS):
             encodings = encode(texts[begin : begin + TEXTS], add_special_tokens=False)
             counts.append(np.fromiter(map(len, encodings), np.int64, len(encodings)))
             ids.append(np.fromiter(chain.from_iterable(e.ids for e in encodings), np.int32))
             if offsets:
-                tuples = chain.from_iterable(e.offsets for e in encodings)
-                pairs.append(np.fromiter(chain.from_iterable(tuples), np.int64))
+                pairs.append(_offset_pairs(encodings))
         bounds = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
         positions = Offsets.of(texts, bounds, np.concatenate(pairs)) if offsets else None
         return Tokens(np.concatenate(ids), bounds, positions)
 
 
-def _none(dtype: type[np.integer]) -> np.ndarray:
+def _empty(dtype: type[np.integer]) -> np.ndarray:
     return np.empty(0, dtype)
+
+
+def _offset_pairs(encodings: Sequence[Encoding]) -> np.ndarray:
+    """Return first and last character of each token, end to end."""
+    pairs = chain.from_iterable(encoding.offsets for encoding in encodings)
+    return np.fromiter(chain.from_iterable(pairs), np.int64)
 
 
 def _scalars(text: str) -> str:

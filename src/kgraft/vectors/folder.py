@@ -12,7 +12,6 @@ import torch
 
 from kgraft.errors import BadInput
 from kgraft.graph.columns import arrow_strings, flat
-from kgraft.graph.folder import write_table
 from kgraft.settings import Settings, setting
 from kgraft.storage import MODEL_MANIFEST, Kind
 from kgraft.tensors import map_tensors, write_tensors
@@ -80,8 +79,8 @@ class StoredVectors(Pretrained[VectorsConfig]):
         write_tensors(folder / _ENTITIES, {"vectors": self.entities.float()})
         if self.relations is not None:
             write_tensors(folder / _RELATIONS, {"vectors": self.relations.float()})
-        write_table(folder, _ENTITY_IDS, pa.table({"id": self.entity_ids}))
-        write_table(folder, _RELATION_IDS, pa.table({"id": self.relation_ids}))
+        _write_ids(folder / f"{_ENTITY_IDS}.arrow", self.entity_ids)
+        _write_ids(folder / f"{_RELATION_IDS}.arrow", self.relation_ids)
 
     @classmethod
     def _read_files(
@@ -137,6 +136,12 @@ def _tensor(path: Path) -> torch.Tensor:
     if vectors.dim() != 2 or vectors.dtype != torch.float32:
         raise ValueError(f"{path.name} holds {vectors.dtype} of shape {tuple(vectors.shape)}")
     return vectors
+
+
+def _write_ids(path: Path, ids: pa.Array) -> None:
+    table = pa.table({"id": ids})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
 
 
 def _ids(path: Path) -> pa.Array:
