@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kgraft.graph import Graph, build_graph, check_graph
-from kgraft.graph.readers.tables import TablesSource
+from kgraft.graph import Graph, TablesSource, build_graph, check_graph
 
 KILLED = Path(__file__).with_name("killed.py")
 MAIN = [sys.executable, "-c", "from kgraft.cli import main; main()"]

@@ -210,11 +210,11 @@ def write(folder, graph, facts, relations):
 def test_vectors_without_a_model_or_relations_are_refused(desks, tmp_path):
     relations = torch.zeros(desks.manifest.relations, 4)
     bare = write(tmp_path / "bare", desks, {}, relations)
-    with pytest.raises(BadInput, match=r"have no settings of a model; give a folder that 'kgraft embed train'"):
+    with pytest.raises(BadInput, match="kgraft embed train"):
         LinkPredictor.from_pretrained(bare, desks)
     facts = {"settings": quick(dimension=4).to_dict()}
     alone = write(tmp_path / "alone", desks, facts, None)
-    with pytest.raises(BadInput, match="have no relations; give a folder"):
+    with pytest.raises(BadInput, match="relations"):
         LinkPredictor.from_pretrained(alone, desks)
 
 

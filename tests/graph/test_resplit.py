@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgraft.errors import BadInput
-from kgraft.graph import SPLITS, Graph, check_graph, mirrored_relations, split_graph
+from kgraft.graph import SPLITS, Graph, check_graph, split_graph
+from kgraft.graph.resplit import mirrored_relations
 
 
 def triples_of(graph):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.link.tiny import apart, link_model, reading
 
 from kgraft.errors import BadInput
-from kgraft.graph.mentions import Match
+from kgraft.graph import Match
 from kgraft.link.given import given_mentions
 from kgraft.link.knowledge import Knowledge
 

@@ -388,8 +388,8 @@ def test_a_saved_graph_links_what_was_added(by_name, tmp_path, encoder_folder):
 def test_the_graph_itself_is_not_touched(by_name, graph):
     by_name.add([NEW])
     by_name.remove(["euro"])
-    [euro] = graph.numbers_of(["euro"])
-    assert Graph.open(graph.folder).numbers_of(["x", "euro"]).tolist() == [-1, euro]
+    [euro] = graph.indices_of(["euro"])
+    assert Graph.open(graph.folder).indices_of(["x", "euro"]).tolist() == [-1, euro]
     assert by_name.graph is graph
 
 

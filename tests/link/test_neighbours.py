@@ -140,7 +140,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(graph, encoder, tmp_path
 def test_what_is_removed_is_not_found(graph, vectors, static):
     index = NeighbourIndex.build(vectors, static=static)
     everyone = len(graph.entities)
-    gone = graph.numbers_of(["texas", "euro"])
+    gone = graph.indices_of(["texas", "euro"])
     index.remove(gone)
     entity, _ = index.search(["Texas"], torch.ones(1, 48), everyone)
     assert not np.isin(gone, entity).any()

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from tests.graph.tiny import quick
 from tests.link.tiny import mentions_of
 
-from kgraft.graph.fold import WordTokens
-from kgraft.graph.mentions import Match
-from kgraft.graph.words import ordinary_frequency
+from kgraft.graph import Match
+from kgraft.graph.names import ordinary_frequency
+from kgraft.graph.names.fold import WordTokens
 from kgraft.link.surface import Surface, letter_cases
 
 WORDS = [

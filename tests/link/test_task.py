@@ -10,7 +10,7 @@ from tests.graph.tiny import quick
 from tests.link.tiny import apart, link_model
 
 from kgraft.corpus import annotate
-from kgraft.graph.mentions import IGNORED
+from kgraft.graph import IGNORED
 from kgraft.link.coherence import Support
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.settings import LinkSettings

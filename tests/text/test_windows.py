@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgraft.errors import BadInput
-from kgraft.graph.mentions import Mentions
+from kgraft.graph import Mentions
 from kgraft.text import Windows, length_batches, token_spans
 
 KINDS = ["wordpiece", "bytes", "sentencepiece"]

@@ -29,9 +29,10 @@ import torch
 from safetensors.numpy import save_file
 from torch import Tensor
 
+from kgraft.columns import arrow_numbers, arrow_strings, flat, string_buffers
 from kgraft.errors import BadInput
-from kgraft.graph import Graph, escaped
-from kgraft.graph.columns import arrow_numbers, arrow_strings, flat, string_buffers
+from kgraft.graph import Graph
+from kgraft.graph.io import escaped
 from kgraft.progress import Progress, Silent
 from kgraft.storage import new_file
 

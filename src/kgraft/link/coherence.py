@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from kgraft.arrays import expand
 from kgraft.graph import Graph, Mentions
-from kgraft.graph.adjacency import expand
 
 MOST_NEIGHBOURS = 4096  # of an entity that are looked at
 

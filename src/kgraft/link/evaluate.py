@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kgraft.corpus import AnnotatedTexts
-from kgraft.graph import Form, Match, Mentions
+from kgraft.graph import Match, Mentions
+from kgraft.graph.names import Form
 from kgraft.link.decode import choose_links
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.linking import LinkOptions, score_mentions

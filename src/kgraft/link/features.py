@@ -14,8 +14,9 @@ from functools import cached_property
 import numpy as np
 import pyarrow.compute as pc
 
-from kgraft.graph import Form, Graph, Match, Mentions, english_words, ordinary_frequency
-from kgraft.graph.columns import numbers
+from kgraft.columns import numbers
+from kgraft.graph import Graph, Match, Mentions
+from kgraft.graph.names import Form, english_words, ordinary_frequency
 from kgraft.link.surface import Surface
 
 MENTION_FEATURES = (

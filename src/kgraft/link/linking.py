@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.graph import Form, Match, Mentions, TokenisedTexts, ordinary_frequency
+from kgraft.graph import Match, Mentions
+from kgraft.graph.names import Form, TokenisedTexts, ordinary_frequency
 from kgraft.link.coherence import find_support
 from kgraft.link.definitions import defined_otherwise
 from kgraft.link.head import log_probabilities

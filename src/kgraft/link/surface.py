@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgraft.graph import Match, Mentions, TokenisedTexts, covered_words, ordinary_frequency
+from kgraft.graph import Match, Mentions
+from kgraft.graph.names import TokenisedTexts, covered_words, ordinary_frequency
 
 
 @dataclass(frozen=True)

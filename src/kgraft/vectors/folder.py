@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self, TypeAlias
 import pyarrow as pa
 import torch
 
+from kgraft.columns import arrow_strings, flat
 from kgraft.errors import BadInput
-from kgraft.graph.columns import arrow_strings, flat
 from kgraft.settings import Settings, setting
 from kgraft.storage import MODEL_MANIFEST, Kind
 from kgraft.tensors import map_tensors, write_tensors
