@@ -285,6 +285,7 @@ NAMES = {
         "Graft",
         "GraftOutput",
         "GraftSettings",
+        "GraftTexts",
         "GraftedEncoder",
         "GraphKnowledge",
         "InjectionSettings",
@@ -392,6 +393,7 @@ def loaded(code):
     return done.stdout.splitlines()[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [
@@ -422,6 +424,7 @@ def test_a_graph_and_a_corpus_need_no_torch(code):
     assert "transformers" not in modules
 
 
+@pytest.mark.slow
 def test_a_graph_is_looked_up_without_torch():
     code = "from kgraft import Graph; Graph.open('world').mentions('from Paris to Berlin')"
     modules = loaded(code)
@@ -447,6 +450,7 @@ app()
 """
 
 
+@pytest.mark.slow
 def test_help_answers_at_once():
     """Ours costs little more than the help of a program that does nothing, on any machine."""
     ours = [sys.executable, "-c", "from kgraft.cli import main; main()", "--help"]

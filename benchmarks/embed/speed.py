@@ -205,8 +205,12 @@ def measure_products(run: Run, graph: Graph, known: Queries, turns: int) -> None
     """Let ranking and the bare matrix product take turns."""
     test, worst = graph.split("test").triples, 0.0
     for model, similarity in (("complex", "dot"), ("transe", "l2")):
-        settings = EmbedSettings(model=model, similarity=similarity, dimension=SHARED.dimension, scale=1)
-        embedding = EmbeddingTables.draw(settings, graph.manifest.entities, graph.manifest.relations)
+        settings = EmbedSettings(
+            model=model, similarity=similarity, dimension=SHARED.dimension, scale=1
+        )
+        embedding = EmbeddingTables.draw(
+            settings, graph.manifest.entities, graph.manifest.relations
+        )
         work = (
             partial(rank_all, embedding, test, known),
             partial(multiply_all, embedding, 2 * len(test)),

@@ -178,6 +178,7 @@ def outcomes(tmp_path_factory):
     return dict(zip(WRONG, map(json.loads, done.stdout.splitlines()), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", WRONG)
 def test_a_mistake_is_told_before_torch_is_loaded(outcomes, command):
     code, said, torch = outcomes[command]

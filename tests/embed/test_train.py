@@ -52,6 +52,7 @@ def run(graph, settings, out, **options):
     return list(train_embedding(graph, settings, out, **options))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "similarity", "loss"), LEARNT)
 def test_every_model_learns_by_every_loss(desks, tmp_path, model, similarity, loss):
     settings = quick(model, similarity=similarity, loss=loss)
@@ -62,6 +63,7 @@ def test_every_model_learns_by_every_loss(desks, tmp_path, model, similarity, lo
     assert found.rank("test").figures()["mrr"] > 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -114,6 +116,7 @@ def test_a_graph_without_valid_triples_is_learnt_to_the_end(tmp_path):
     assert facts["calibration"] is None
 
 
+@pytest.mark.slow
 def test_kills_at_any_moment_change_nothing(desks, tmp_path):
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "tests.embed.killed", str(desks.folder), str(tmp_path)]

@@ -21,6 +21,7 @@ def test_the_loss_by_hand():
     assert answer_loss(reached, [np.array([9])] * 3).item() == 0.0
 
 
+@pytest.mark.slow
 def test_it_learns_and_knowledge_helps(answerer, asked):
     right = {}
     for knowing in (True, False):

@@ -123,7 +123,7 @@ def need_link_model(folder: str | Path | None) -> None:
 
 def need_graft(folder: str | Path | None) -> None:
     """Refuse a graft that is not there, or whose host is not."""
-    config = _need_model(folder, "graft", "kgraft graft train")
+    config = _need_model(folder, "graft", "kgraft graft train", "graft.safetensors")
     need_encoder(config.get("host"))
 
 
@@ -148,12 +148,20 @@ def need_room(out: Path, *, overwrite: bool = False) -> None:
         refuse_existing(out, ANY)
 
 
-def _need_model(folder: str | Path | None, kind: str, command: str) -> dict[str, Any]:
-    """Return the config of a model; refuse a folder of another kind, or with a file cut short."""
+def _need_model(
+    folder: str | Path | None, kind: str, command: str, unversioned: str = ""
+) -> dict[str, Any]:
+    """Return the config of a model; refuse a folder of another kind, or with a file cut short.
+
+    Folders of format 1 had no manifest, but may have an `unversioned` file.
+    """
     if folder is None:
         return {}
     manifest, remedy = Path(folder) / MODEL_MANIFEST, f"give a folder that '{command}' wrote"
     if not manifest.is_file():
+        if unversioned and (Path(folder) / unversioned).is_file():
+            remedy = f"write it again with '{command}'"
+            raise BadInput(f"is a {kind} of format 1", file=str(folder), remedy=remedy)
         raise NotFound(f"no {kind} at {folder}; {remedy}")
     stored = _read_manifest(manifest, kind, remedy)
     if stored.get("kind") != kind:

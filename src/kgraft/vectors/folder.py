@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import pyarrow as pa
 import torch
 
+from kgraft.arrow_files import write_table
 from kgraft.columns import arrow_strings, flat
 from kgraft.errors import BadInput
 from kgraft.settings import Settings, setting
@@ -79,16 +80,18 @@ class StoredVectors(Pretrained[VectorsConfig]):
         write_tensors(folder / _ENTITIES, {"vectors": self.entities.float()})
         if self.relations is not None:
             write_tensors(folder / _RELATIONS, {"vectors": self.relations.float()})
-        _write_ids(folder / f"{_ENTITY_IDS}.arrow", self.entity_ids)
-        _write_ids(folder / f"{_RELATION_IDS}.arrow", self.relation_ids)
+        write_table(folder, _ENTITY_IDS, pa.table({"id": self.entity_ids}))
+        write_table(folder, _RELATION_IDS, pa.table({"id": self.relation_ids}))
 
     @classmethod
     def _read_files(
         cls, folder: Path, config: VectorsConfig, manifest: ModelManifest, **_context: Any
     ) -> Self:
         relations = _tensor(folder / _RELATIONS) if _RELATIONS in manifest.files else None
-        ids = (_ids(folder / f"{name}.arrow") for name in (_ENTITY_IDS, _RELATION_IDS))
-        return cls(config, _tensor(folder / _ENTITIES), relations, *ids, manifest.facts)
+        entities = _tensor(folder / _ENTITIES)
+        entity_ids = _ids(folder / f"{_ENTITY_IDS}.arrow")
+        relation_ids = _ids(folder / f"{_RELATION_IDS}.arrow")
+        return cls(config, entities, relations, entity_ids, relation_ids, manifest.facts)
 
 
 def write_table_vectors(
@@ -115,8 +118,9 @@ def write_table_vectors(
     config = VectorsConfig(
         graph_name, graph_version, entities.shape[1], len(entities), len(relation_ids)
     )
-    ids = (_strings(entity_ids), _strings(relation_ids))
-    vectors = StoredVectors(config, entities, relations, *ids)
+    vectors = StoredVectors(
+        config, entities, relations, _strings(entity_ids), _strings(relation_ids)
+    )
     vectors.save_pretrained(folder, facts=facts)
 
 
@@ -136,12 +140,6 @@ def _tensor(path: Path) -> torch.Tensor:
     if vectors.dim() != 2 or vectors.dtype != torch.float32:
         raise ValueError(f"{path.name} holds {vectors.dtype} of shape {tuple(vectors.shape)}")
     return vectors
-
-
-def _write_ids(path: Path, ids: pa.Array) -> None:
-    table = pa.table({"id": ids})
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
 
 
 def _ids(path: Path) -> pa.Array:
