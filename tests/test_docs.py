@@ -62,8 +62,7 @@ def test_examples_run_and_print_what_is_shown(page, folder):
         run("kgraft graph import my-graph --out company")
     names, printed = {"__name__": "example"}, None
     for block in read_blocks(page):
-        shown, before = None, printed
-        printed = None
+        before, printed = printed, None
         if block.language == "python":
             with contextlib.redirect_stdout(io.StringIO()) as output:
                 exec(compile(block.body, str(page), "exec"), names)
@@ -75,8 +74,8 @@ def test_examples_run_and_print_what_is_shown(page, folder):
             for line, output in block.runs():
                 assert missing_lines(output, run(line)) == [], line
         elif block.language == "text" and before is not None:
-            shown = block.body
-            assert missing_lines(shown, before) == [], before
+            assert block.body.strip()
+            assert missing_lines(block.body, before) == []
 
 
 @each_page
