@@ -19,7 +19,8 @@ test: lint docs ## Lint, types, import contract, the documentation, and all test
 quick: $(VENV)/.kgraft-dev ## Ruff and the fast tests, for the inner loop
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" \
+	  --hypothesis-profile=quick
 
 coverage: $(VENV)/.kgraft-dev ## All tests, with the share of lines that they run
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile \

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.harness import WORK
-from kgraft.graph import Graph, build_graph, open_source
-from kgraft.graph.batches import Refusals
+from kgraft.graph import Graph, Refusals, build_graph, open_source
 from kgraft.tasks.graph_questions import Questions
 
 HOPS = (1, 2, 3)

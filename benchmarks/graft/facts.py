@@ -168,7 +168,7 @@ def _learnt(held: Graph, asked: dict[str, Clozes]) -> Clozes:
 def _unsaid(graph: Graph, held: Graph, facts: Clozes) -> np.ndarray:
     """Return the facts whose object is not named in what the graph says of the subject."""
     ids, labels = graph.entities["id"].to_pylist(), graph.entities["label"].to_pylist()
-    texts = entity_texts(held, held.numbers_of([ids[n] for n in facts.subject.tolist()]))
+    texts = entity_texts(held, held.indices_of([ids[n] for n in facts.subject.tolist()]))
     pairs = zip(facts.entity.tolist(), texts.to_pylist(), strict=True)
     told = [labels[number].lower() in text.lower() for number, text in pairs]
     return np.flatnonzero(~np.array(told, bool))

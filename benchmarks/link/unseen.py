@@ -16,7 +16,7 @@ from benchmarks.harness import ROOT, Benchmark, Goal, Run, shared_data
 from benchmarks.link.baselines import alias_links, capitalised_links
 from benchmarks.link.reliability import Judged, draw_reliability
 from kgraft.corpus import AnnotatedTexts
-from kgraft.graph.mentions import Mentions
+from kgraft.graph import Mentions
 from kgraft.link import LinkOptions
 from kgraft.link.decode import choose_links
 from kgraft.link.evaluate import score_texts

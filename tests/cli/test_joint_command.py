@@ -37,11 +37,13 @@ def run(*words, code=0):
     return done
 
 
+@pytest.mark.slow
 def test_classes(folder, graph):  # noqa: F811
     done = run("eval", "classes", "--model", folder / "model", "--graph", graph.folder, "--json")
     assert set(json.loads(done.stdout)) == {"task", "on", "off", "low", "high", "difference"}
 
 
+@pytest.mark.slow
 def test_texts_without_marks_are_linked(folder, graph, host_folder):  # noqa: F811
     plain = folder / "plain.jsonl"
     plain.write_text("\n".join(json.dumps({"text": text}) for text, _ in marked()))
@@ -58,6 +60,7 @@ def test_texts_without_marks_are_linked(folder, graph, host_folder):  # noqa: F8
     assert any(json.loads(line)["links"] for line in kept[0].read_text().splitlines())
 
 
+@pytest.mark.slow
 def test_relations(folder, graph, host_folder, monkeypatch):  # noqa: F811
     quick = EpisodeSettings(steps=2, validate_every=2, ways=2, texts=2, ways_asked=2, asked=20)
     monkeypatch.setattr(joint_tasks, "EpisodeSettings", lambda: quick)
@@ -81,6 +84,7 @@ def test_a_task_that_is_none(folder, graph):  # noqa: F811
     assert "questions needs data" in done.stderr
 
 
+@pytest.mark.slow
 def test_questions_are_learnt_and_answered(folder, graph):  # noqa: F811
     for name in ("train", "dev"):
         write_questions(folder / f"{name}.jsonl")

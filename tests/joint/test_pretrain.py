@@ -44,12 +44,14 @@ def weights(module):
     return {name: tensor.clone() for name, tensor in module.state_dict().items()}
 
 
+@pytest.mark.slow
 def test_every_loss_is_told_alone(trainee):
     losses = trainee.step(trainee.batches(0)[0], 0)
     assert set(losses) == {"loss", "words", "mentions", "categories", "relations"}
     assert losses["loss"] == pytest.approx(sum(x for n, x in losses.items() if n != "loss"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("only", ["words", "mentions", "categories", "relations"])
 def test_each_loss_can_be_had_alone(model, graph, many, encoder, tmp_path, only):
     weighed = Weights(
@@ -66,6 +68,7 @@ def test_each_loss_can_be_had_alone(model, graph, many, encoder, tmp_path, only)
     assert only in changed
 
 
+@pytest.mark.slow
 def test_the_memory_keeps_up(trainee):
     versions = []
     for place in range(12):
@@ -89,6 +92,7 @@ def run(graph, data, host_folder, out, **options):
     return model, pretrain(model, graph, data, out, valid=data, settings=QUICK, **options)
 
 
+@pytest.mark.slow
 def test_a_model_learns_and_is_loaded_again(graph, many, host_folder, tmp_path, monkeypatch):
     monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
     model, epochs = run(graph, many, host_folder, tmp_path / "joint")

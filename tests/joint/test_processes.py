@@ -34,6 +34,7 @@ def test_both_learn(folders):
         assert told[-1]["figures"]["perplexity"] < told[0]["figures"]["perplexity"]
 
 
+@pytest.mark.slow
 def test_the_models_are_alike_but_not_the_same(folders):
     one, two = (load_joint(folder / "model").state_dict() for folder in folders)
     assert one.keys() == two.keys()
@@ -41,6 +42,7 @@ def test_the_models_are_alike_but_not_the_same(folders):
     assert not all(torch.equal(one[name], two[name]) for name in one)
 
 
+@pytest.mark.slow
 def test_nothing_but_the_model_is_left(folders):
     for folder in folders:
         assert {path.name for path in folder.iterdir()} == {"graph", "host", "model"}

@@ -42,6 +42,7 @@ def test_what_was_read_before_is_not_read_again(tuning, asked, graph, tmp_path):
     assert load_answerer(tmp_path / "out", graph).memory.folder == before
 
 
+@pytest.mark.slow
 def test_a_killed_run_ends_with_the_same_bits(tuning, asked, graph, tmp_path):
     two, before = replace(QUICK, epochs=2), copy.deepcopy(tuning.model)
     list(train_answerer(tuning, asked, asked, tmp_path / "whole", settings=two))

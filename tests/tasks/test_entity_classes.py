@@ -36,6 +36,7 @@ def test_parts(graph):
     assert sorted(np.concatenate([part.entity for part in parts])) == found.entity.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("knowing", [True, False])
 def test_it_learns(graph, reader, knowing):
     classes = EntityClasses.of(graph, 4)

@@ -149,6 +149,7 @@ def test_the_loss_follows_its_words():
     assert found.item() == pytest.approx(torch.stack(losses).mean().item(), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_it_learns(reader, data):
     trainee = EpisodeTrainee(reader(), data, reader(), data, QUICK)
     losses = [trainee.step(batch, place)["loss"] for place, batch in enumerate(trainee.batches(0))]

@@ -35,12 +35,14 @@ def load(host_folder, tmp_path, monkeypatch):
     return lambda: JointModel(Encoder.load(host_folder, device="cpu", max_length=64), CONFIG)
 
 
+@pytest.mark.slow
 def test_classes(load, graph):
     found = evaluate_joint("classes", load, graph, seeds=2)
     assert 0 <= found.on <= 1
     assert found.low <= found.difference <= found.high
 
 
+@pytest.mark.slow
 def test_links(load, tmp_path):
     build(tmp_path / "desks", desk_triples())
     found = evaluate_joint("links", load, Graph.open(tmp_path / "desks"))
@@ -74,11 +76,13 @@ def relation_texts(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_relations(load, graph, relation_texts):
     found = evaluate_joint("relations", load, graph, relation_texts)
     assert 0 <= found.on <= 1
 
 
+@pytest.mark.slow
 def test_what_the_graph_asks_may_be_learnt_with_relations(load, graph, relation_texts):
     tuning = joint_tasks.FineTuning(load(), graph, beside=True)
     right = joint_tasks.few_shot(tuning, relation_texts)
@@ -100,6 +104,7 @@ def test_what_is_asked_beside_the_task_is_learnt_with_it(load, graph, tmp_path):
     assert "module.heads.relations.outer.weight" in learner.state()
 
 
+@pytest.mark.slow
 def test_questions(load, graph, tmp_path):
     for name in ("train", "dev", "test"):
         write_questions(tmp_path / f"{name}.jsonl")

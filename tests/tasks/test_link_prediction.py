@@ -53,6 +53,7 @@ def test_questions_and_what_is_known(desks):
         assert int(asked.answer[row]) in right
 
 
+@pytest.mark.slow
 def test_it_learns(trainee):
     before = trainee.validate()["mrr"]
     place = 0

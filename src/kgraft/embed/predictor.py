@@ -16,8 +16,7 @@ from kgraft.embed.evaluate import rank_queries
 from kgraft.embed.settings import EmbedSettings
 from kgraft.embed.tables import EmbeddingTables
 from kgraft.errors import BadInput, NotFound
-from kgraft.graph import Entity, Graph, Relation
-from kgraft.graph.entity import EntityLike
+from kgraft.graph import Entity, EntityLike, Graph, Relation
 from kgraft.measure import Queries, QueryBatch, Ranking
 from kgraft.progress import Progress
 from kgraft.vectors import NeighbourFallback, StoredVectors, TableVectors, read_vectors

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgraft.columns import numbers, take_rows
 from kgraft.errors import BadInput
 from kgraft.graph import Graph, Neighbour
-from kgraft.graph.columns import numbers, take_rows
 
 FIELDS = ("label", "description", "types", "aliases")
 ENTITY_FIELDS = (*FIELDS, "facts")
