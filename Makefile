@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint world linker static words picture report clean
+.PHONY: help demo test quick coverage lint bench world linker static words picture report clean
 
 help: ## Show this list
 	@grep -hE '^[a-zA-Z_%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -16,25 +16,38 @@ demo: $(VENV)/.kgraft ## Link three sentences to the built-in graph and show wha
 test: lint ## Lint, types, import contract, and all tests
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
+quick: $(VENV)/.kgraft-dev ## Ruff and the fast tests, for the inner loop
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" \
+	  --hypothesis-profile=quick
+
+coverage: $(VENV)/.kgraft-dev ## All tests, with the share of lines that they run
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile \
+	  --cov=kgraft --cov-report=term:skip-covered
+
 lint: $(VENV)/.kgraft-dev ## Ruff, mypy and the import contract
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench-%: $(VENV)/.kgraft-bench ## Run one benchmark: make bench-graph_scale
-	@$(BIN)/python -m benchmarks.$*
+bench: | $(VENV)/bin/python ## List the benchmarks: what they measure and need, and their last results
+	@$(BIN)/python -m benchmarks
 
-picture: $(VENV)/.kgraft-dev ## Draw the pictures of the README anew
+bench-%: $(VENV)/.kgraft-bench ## Run one benchmark: make bench-graph.scale
+	@$(BIN)/python -m benchmarks $*
+
+picture: $(VENV)/.kgraft-dev ## Draw the pictures of the README again
 	@$(BIN)/python -m tools.demo --svg docs/demo.svg
 	@rm -rf build/world.complex build/world.complex.training
 	@$(BIN)/kgraft embed train world --out build/world.complex --quiet
 	@$(BIN)/kgraft embed plot world build/world.complex --out docs/world-map.png
 
-report: $(VENV)/.kgraft ## Write the tables of README and docs from benchmarks/results
+report: $(VENV)/.kgraft-dev ## Write the tables and pictures of README and docs from benchmarks/results
 	@$(BIN)/python -m benchmarks.report
 
-world: $(VENV)/.kgraft-dev ## Build the built-in graph anew from its sources
+world: $(VENV)/.kgraft-dev ## Build the built-in graph again from its sources
 	@rm -rf build/world
 	@$(BIN)/python -m tools.build_world build/world
 	@$(BIN)/kgraft graph import build/world --out src/kgraft/data/world --overwrite --name world \

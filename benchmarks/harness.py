@@ -13,27 +13,71 @@ import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from kgraft.measure import Difference
+if TYPE_CHECKING:
+    from kgraft.measure import Difference
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 WORK = ROOT / "build" / "benchmarks"  # graphs and models that are kept between runs
 PACKAGES = ("torch", "transformers", "numpy", "pyarrow")
+DIFFERENCE = ("on", "off", "difference", "low", "high")  # figures of one difference: TASK_PART
 
 Goal = Mapping[str, float]
 """{"at_most": 1.1} or {"at_least": 4}."""
 
+OFF_SIDES = {
+    "switched off": "the same trained model with its knowledge switched off",
+    "trained alike": "the same encoder, trained or fine-tuned in the same way without knowledge",
+    "no pre-training": "the same model without pre-training, fine-tuned in the same way",
+    "other model": "another model, which the name of the row tells",
+    "no model": "a rule without a model: the first sense that the graph lists",
+}
+"""What stands on the off side of a difference, by kind; see `Benchmark.off`."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What a benchmark is called, measures and needs: one literal declaration per module.
+
+        BENCHMARK = Benchmark(name="sums", measures="how fast numbers are added", minutes=1)
+
+        with BENCHMARK.run(protocol="…", data={"name": "…"}, seeds=[0]) as run:
+            run.figure("sum_seconds", [0.5, 0.6, 0.5])
+
+    `catalogue` reads the declarations without importing their modules.
+    """
+
+    name: str  # of its result: benchmarks/results/NAME.json
+    measures: str
+    minutes: int | None  # of a run with nothing trained yet, on two cores; None: not known
+    data: tuple[str, ...] = ()  # below the data folder; below the project if it begins with build/
+    off: str = ""  # where it measures differences: a key of OFF_SIDES
+
+    def __post_init__(self) -> None:
+        if self.off and self.off not in OFF_SIDES:
+            raise ValueError(f"no kind of off side is called {self.off}: see OFF_SIDES")
+
+    def run(
+        self,
+        protocol: str,
+        data: Mapping[str, str],
+        seeds: Sequence[int] = (),
+        goals: Mapping[str, Goal] | None = None,
+        folder: Path | None = None,
+    ) -> Run:
+        """Return a run; `folder` is where it writes its result."""
+        return Run(self.name, protocol, data, seeds, goals or {}, folder or RESULTS)
+
 
 @dataclass
-class Benchmark:
+class Run:
     """One run of a benchmark; as a context manager it times itself and writes on success.
-
-        with Benchmark("sums", protocol="…", data={"name": "…"}, seeds=[0]) as run:
-            run.figure("sum_seconds", [0.5, 0.6, 0.5])
 
     `protocol` says in words what is measured, `data` names the data set with its `sha256` or a
     description, `goals` are by figure. A run that raises leaves the last result as it was.
@@ -67,14 +111,12 @@ class Benchmark:
         value = statistics.median(above) / statistics.median(below)
         self.figure(name, each, value=round(value, 4))
 
-    def difference(self, name: str, found: Difference) -> None:
-        """Record what something is worth: on, off, and the difference with its interval."""
-        told = {"on": found.on, "off": found.off, "difference": found.difference}
-        told |= {"low": found.low, "high": found.high}
-        for part, value in told.items():
-            self.figure(f"{name}_{part}", round(value, 4))
+    def difference(self, name: str, measured: Difference) -> None:
+        """Record what knowledge adds: on, off, and the difference with its interval."""
+        for part in DIFFERENCE:
+            self.figure(f"{name}_{part}", round(getattr(measured, part), 4))
 
-    def __enter__(self) -> Benchmark:
+    def __enter__(self) -> Run:
         self._began = time.perf_counter()
         return self
 
@@ -102,6 +144,7 @@ class Benchmark:
             "protocol": " ".join(self.protocol.split()),
             "data": self.data,
             "seeds": list(self.seeds),
+            "date": datetime.now(UTC).date().isoformat(),
             "duration_seconds": round(time.perf_counter() - self._began, 1),
             "machine": machine(),
             "versions": versions(),
@@ -109,7 +152,7 @@ class Benchmark:
         }
 
     def lines(self) -> list[str]:
-        """Return the figures in words, a line each."""
+        """Return the figures in words, one line per figure."""
         return [f"{name}: {value:.4g}{self._verdict(name)}" for name, value in self.figures.items()]
 
     def _verdict(self, name: str) -> str:
@@ -134,26 +177,28 @@ def goal_text(goal: Goal) -> str:
 
 
 def write_result(path: Path, result: Mapping[str, object]) -> None:
-    """Write beside and rename. A path of this machine has no place in a result."""
+    """Write a result at once or not at all; a path of this machine in it is refused."""
     text = json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     private = re.search(r'"(/|[A-Za-z]:\\)[^"]*"', text)
     if private:
         raise ValueError(f"{path.name} would hold the absolute path {private[0]}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.partial-{os.getpid()}")
+    partial = path.with_name(f"{path.name}.partial-{os.getpid()}")
     try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
+
+
+def data_folder() -> Path:
+    """Return where real data should be: $KGRAFT_DATA, else ../shared/data from the project."""
+    return Path(os.environ.get("KGRAFT_DATA") or ROOT.parent / "shared" / "data")
 
 
 def shared_data() -> Path | None:
-    """Return the folder of real data, or None after saying how to name one.
-
-    It is $KGRAFT_DATA, else ../shared/data from the project's root.
-    """
-    folder = Path(os.environ.get("KGRAFT_DATA") or ROOT.parent / "shared" / "data")
+    """Return the folder of real data, or None after saying how to name one."""
+    folder = data_folder()
     if folder.is_dir():
         return folder
     print(f"skipped: no data at {folder}; set KGRAFT_DATA to its folder", file=sys.stderr)
@@ -207,8 +252,8 @@ def _git(*arguments: str) -> str:
 def versions() -> dict[str, str]:
     """Return the versions of what was measured and of what it stands on."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    found = {"kgraft": project["version"], "python": platform.python_version()}
-    return found | {name: _version(name) for name in PACKAGES}
+    own = {"kgraft": project["version"], "python": platform.python_version()}
+    return own | {name: _version(name) for name in PACKAGES}
 
 
 def _version(package: str) -> str:

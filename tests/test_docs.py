@@ -20,6 +20,7 @@ def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_examples_run(page, cache, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
@@ -69,6 +70,7 @@ def test_a_wrong_command_is_noticed(parse):
             parse(words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_in_blocks_are_spelt_right(page, parse):
     for words in block_commands(page):
@@ -79,6 +81,23 @@ def test_commands_in_the_text_of_the_readme_are_spelt_right(parse):
     assert inline_commands(ROOT / "README.md")
     for words in inline_commands(ROOT / "README.md"):
         parse(words)
+
+
+def test_examples_in_the_help_are_spelt_right(parse):
+    examples = [shlex.split(line)[1:] for line in help_lines(typer.main.get_command(app))]
+    assert len(examples) > 50
+    for words in examples:
+        assert parse(words).name in words or words[0] == "link"
+
+
+def help_lines(command):
+    """Yield the lines of all help texts that are commands; a launcher may stand before one."""
+    for line in (command.help or "").splitlines():
+        line = line.strip().removeprefix("Example:").strip()
+        if line.startswith("kgraft "):
+            yield line
+    for below in getattr(command, "commands", {}).values():
+        yield from help_lines(below)
 
 
 def test_quick_commands_of_the_readme_can_be_pasted(cache, tmp_path, monkeypatch):

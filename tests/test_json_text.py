@@ -59,6 +59,7 @@ def test_what_is_no_json_is_said_in_words(text, words):
         parse_json(text)
 
 
+@pytest.mark.slow
 def test_what_is_too_deep_is_not_written():
     value: list[object] = []
     for _ in range(100_000):

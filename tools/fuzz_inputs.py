@@ -75,6 +75,24 @@ JSON_LINES = """{"kind": "entity", "id": "a", "label": "A", "aliases": ["Aa"], "
 {"kind": "relation", "id": "r", "label": "is near"}
 {"head": "a", "relation": "r", "tail": "b", "split": "test"}
 """
+PAJEK = """*Vertices 3
+1 "A b" 0.1 0.2
+2 B
+*Arcs :1 "knows"
+1 2 1.5 l "likes"
+*Edgeslist
+2 1 3
+*Matrix
+0 1 0
+0 0 0
+1 0 2
+"""
+DOT = r"""strict digraph "g" {
+  node [shape=box]; a [label="\N\nA"]  // first
+  a -> b:n -> c [label=<<b>knows</b>>, weight=-1.5]
+  subgraph s { edge [type=in] d } -> { e; f }
+}
+"""
 TRIPLES = "head\trelation\ttail\na\tr\tb\nb\tr\tc\n"
 ENTITIES = (
     "id\tlabel\taliases\tdescription\ttypes\na\tA\tAa|Aaa\tfirst\tt\nb\tB\t\t\t\nc\tC\t\t\t\n"
@@ -291,7 +309,11 @@ def _formats() -> Iterator[tuple[str, Format]]:
         "wikidata.json": WIKIDATA,
         "g.tsv": TRIPLES,
         "g.csv": TRIPLES.replace("\t", ","),
+        "g.net": PAJEK,
+        "g.gv": DOT,
     }
+    utf_16 = RDF_XML.replace('"http://e.org/">', "'http://e.org/'>").encode("utf-16")
+    yield "UTF-16", Format({"g.owl": utf_16}, "g.owl", read_graph)
     for name, text in alone.items():
         content = text.encode()
         yield name, Format({name: content}, name, read_graph)

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from benchmarks.harness import shared_data
 
-from benchmarks.link import texts
+from benchmarks.data import texts
 from kgraft.corpus import AnnotatedTexts
 from kgraft.link.evaluate import THRESHOLDS, evaluate, score_texts
 from kgraft.link.knowledge import Knowledge

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from benchmarks.harness import shared_data
 
-from benchmarks.link import texts
+from benchmarks.data import texts
 from kgraft.corpus import AnnotatedTexts, graph_texts
 from kgraft.link.head_training import collect_examples, fit_head
 from kgraft.link.knowledge import Knowledge

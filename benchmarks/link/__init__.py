@@ -1,1 +1,1 @@
-"""Benchmarks of linking: one file per question, data and baselines beside them."""
+"""Benchmarks of `kgraft.link`."""

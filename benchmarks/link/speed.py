@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from benchmarks.harness import Benchmark, Goal, seconds, shared_data, turns
-from benchmarks.link import texts
+from benchmarks.data import texts
+from benchmarks.harness import Benchmark, Goal, Run, seconds, shared_data, turns
 from kgraft.graph import Graph
 from kgraft.link import Linker
 from kgraft.link.knowledge import Knowledge
@@ -28,6 +28,13 @@ from kgraft.link.reading import BUDGET
 from kgraft.storage import sha256
 from kgraft.text import Encoder, length_batches
 from kgraft.vectors.index import EntityIndex
+
+BENCHMARK = Benchmark(
+    name="link_speed",
+    measures="linking against the bare encoder, and the time to the first link",
+    minutes=3,
+    data=("corpus/wikipedia_linked.jsonl.gz", "graphs/wikidata", "linking/webqsp"),
+)
 
 BATCH = 64  # questions linked together
 WORDS = (100, 1_000, 10_000)
@@ -70,8 +77,7 @@ def main() -> None:
     graph = texts.open_graph("wikidata", data)
     questions = texts.webqsp(data, "test").texts
     path = data / "linking" / "webqsp" / "test.jsonl"
-    with Benchmark(
-        "link_speed",
+    with BENCHMARK.run(
         protocol=PROTOCOL,
         data={"name": "webqsp test questions", "sha256": sha256(path)},
         goals=GOALS,
@@ -88,7 +94,7 @@ def main() -> None:
         _million(run, linker, encoder, questions)
 
 
-def _first_link(run: Benchmark, folder: Path) -> None:
+def _first_link(run: Run, folder: Path) -> None:
     """Time the first link with an empty cache against one forward pass."""
     encoder = Encoder.load()
     inputs = _ready(encoder, [SENTENCE])
@@ -107,7 +113,7 @@ def _first_link(run: Benchmark, folder: Path) -> None:
     run.figure("first_link_seconds", [round(t, 3) for t in times])
 
 
-def _command_line(run: Benchmark) -> None:
+def _command_line(run: Run) -> None:
     link = [sys.executable, "-m", "kgraft", "link", SENTENCE]
     torch_alone = [sys.executable, "-c", "import torch"]
     _cpu_seconds(link)  # warms the cache
@@ -138,9 +144,7 @@ def _bare(encoder: Encoder, ready: Inputs) -> list[torch.Tensor]:
         return [encoder.read(ids, mask) for ids, mask in ready]
 
 
-def _batches(
-    run: Benchmark, name: str, linker: Linker, encoder: Encoder, questions: list[str]
-) -> None:
+def _batches(run: Run, name: str, linker: Linker, encoder: Encoder, questions: list[str]) -> None:
     parts = [questions[first : first + BATCH] for first in range(0, len(questions), BATCH)]
     ready = [_ready(encoder, part) for part in parts]
     linked, bare = turns(
@@ -151,7 +155,7 @@ def _batches(
     run.figure(f"{name}_questions_per_second", round(len(questions) / statistics.median(linked), 1))
 
 
-def _singles(run: Benchmark, linker: Linker, encoder: Encoder, questions: list[str]) -> None:
+def _singles(run: Run, linker: Linker, encoder: Encoder, questions: list[str]) -> None:
     ready = [_ready(encoder, [question]) for question in questions]
     for question in questions[:20]:
         linker(question)
@@ -163,7 +167,7 @@ def _singles(run: Benchmark, linker: Linker, encoder: Encoder, questions: list[s
     run.figure("single_milliseconds", round(statistics.median(above) * 1e3, 2))
 
 
-def _documents(run: Benchmark, linker: Linker, data: Path) -> None:
+def _documents(run: Run, linker: Linker, data: Path) -> None:
     words = " ".join(texts.wikipedia(data, train=False).texts[:2000]).split()
     documents = [" ".join(words[:count]) for count in WORDS]
     times = turns(*[lambda d=document: linker(d) for document in documents])
@@ -172,7 +176,7 @@ def _documents(run: Benchmark, linker: Linker, data: Path) -> None:
     run.ratio("length_scaling", times[2], [10 * t for t in times[1]])
 
 
-def _added(run: Benchmark, linker: Linker, encoder: Encoder) -> None:
+def _added(run: Run, linker: Linker, encoder: Encoder) -> None:
     """Add entities whose texts are in no cache."""
     draw, ratios = np.random.default_rng(), []  # other ones in every run: none is in the cache
     for turn in range(3):
@@ -190,7 +194,7 @@ def _added(run: Benchmark, linker: Linker, encoder: Encoder) -> None:
     run.figure("add_1000_seconds_vs_encoding", ratios)
 
 
-def _million(run: Benchmark, linker: Linker, encoder: Encoder, questions: list[str]) -> None:
+def _million(run: Run, linker: Linker, encoder: Encoder, questions: list[str]) -> None:
     """Fill graph and index up to a million entities with mixtures of the vectors."""
     vectors, count = linker.knowledge.text_vectors, len(linker.graph.entities)
 

@@ -1,4 +1,4 @@
-"""What the static encoder is worth beside the default one: python -m benchmarks.link.static."""
+"""The static encoder against the default one: python -m benchmarks.link.static."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ import numpy as np
 import torch
 from tools.distil_static import SEED, TEST, Retrieval, fold, open_graph, recall, retrieval
 
-from benchmarks.harness import Benchmark, Goal, shared_data, turns
+from benchmarks.harness import Benchmark, Goal, Run, shared_data, turns
 from kgraft.storage import sha256
 from kgraft.text import Encoder, StaticEncoder
+
+BENCHMARK = Benchmark(
+    name="link_static",
+    measures="the static encoder against the default one: speed and recall",
+    minutes=5,
+    data=("graphs/medic", "graphs/wikidata"),
+)
 
 TIMED = 2_000  # descriptions that both encoders read in turns
 MEDIC_QUERIES = 2_000
@@ -52,15 +59,13 @@ def main() -> None:
         "medic_sha256": sha256(data / "graphs" / "medic" / "entities.tsv"),
         "static_encoder": static.identity,
     }
-    with Benchmark(
-        "link_static", protocol=PROTOCOL, data=described, seeds=[SEED], goals=GOALS
-    ) as run:
+    with BENCHMARK.run(protocol=PROTOCOL, data=described, seeds=[SEED], goals=GOALS) as run:
         _speed(run, static, encoder, wikidata.queries[:TIMED])
         _recall(run, "", static, encoder, wikidata)
         _recall(run, "medic_", static, encoder, medic)
 
 
-def _speed(run: Benchmark, static: StaticEncoder, encoder: Encoder, texts: list[str]) -> None:
+def _speed(run: Run, static: StaticEncoder, encoder: Encoder, texts: list[str]) -> None:
     """Time both on one thread each."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -72,7 +77,7 @@ def _speed(run: Benchmark, static: StaticEncoder, encoder: Encoder, texts: list[
 
 
 def _recall(
-    run: Benchmark, prefix: str, static: StaticEncoder, encoder: Encoder, task: Retrieval
+    run: Run, prefix: str, static: StaticEncoder, encoder: Encoder, task: Retrieval
 ) -> None:
     ours, theirs = (
         recall(*(np.asarray(model.encode(texts)) for texts in (task.queries, task.targets)))

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.harness import WORK, Benchmark, Goal, shared_data
-from benchmarks.link import texts
+from benchmarks.data import texts
+from benchmarks.harness import WORK, Benchmark, Goal, Run, shared_data
 from benchmarks.link.baselines import alias_links, capitalised_links
-from benchmarks.link.spacy_peer import spacy_links
 from benchmarks.link.unseen import judge
-from kgraft.corpus import AnnotatedTexts
+from benchmarks.peers.spacy import spacy_links
 from kgraft.graph import Graph
 from kgraft.link import LinkOptions, LinkSettings, adapt_linker
 from kgraft.link.decode import choose_links
@@ -21,6 +20,13 @@ from kgraft.link.knowledge import Knowledge
 from kgraft.link.model import LinkModel
 from kgraft.link.shipped import load_model
 from kgraft.storage import sha256
+
+BENCHMARK = Benchmark(
+    name="link_webqsp",
+    measures="linking questions of WebQSP, shipped and fine-tuned, against spaCy and others",
+    minutes=20,
+    data=("graphs/wikidata", "linking/webqsp"),
+)
 
 SETTINGS = LinkSettings(epochs=10, patience=3, learning_rate=3e-4)
 PROTOCOL = """
@@ -50,8 +56,7 @@ def main() -> None:
     graph = texts.open_graph("wikidata", data)
     train, dev, test = (texts.webqsp(data, split) for split in ("train", "dev", "test"))
     path = data / "linking" / "webqsp" / "test.jsonl"
-    with Benchmark(
-        "link_webqsp",
+    with BENCHMARK.run(
         protocol=PROTOCOL,
         data={"name": "webqsp", "sha256": sha256(path)},
         seeds=[SETTINGS.seed],
@@ -87,7 +92,7 @@ def fine_tuned(graph: Graph, train: AnnotatedTexts, dev: AnnotatedTexts) -> Link
 
 
 def _record(
-    run: Benchmark,
+    run: Run,
     name: str,
     model: LinkModel,
     knowledge: Knowledge,
@@ -102,11 +107,7 @@ def _record(
 
 
 def _record_elq(
-    run: Benchmark,
-    model: LinkModel,
-    knowledge: Knowledge,
-    dev: AnnotatedTexts,
-    test: AnnotatedTexts,
+    run: Run, model: LinkModel, knowledge: Knowledge, dev: Annotated, test: Annotated
 ) -> None:
     options = LinkOptions(decoding="elq")
     chosen = best_threshold(

@@ -192,13 +192,21 @@ def _install(partial: Path, target: Path) -> None:
 
 def _sweep(target: Path) -> None:
     """Remove what a killed writer of the same target has left; put back what it set aside."""
+    put_back(target)
     for left in _left_by_killed(target):
-        if left.name.endswith("-old") and not target.exists():
-            left.rename(target)
-        elif left.is_dir():
+        if left.is_dir():
             shutil.rmtree(left, ignore_errors=True)
         else:
             left.unlink(missing_ok=True)
+
+
+def put_back(target: Path) -> bool:
+    """Put back what a writer that was killed while it replaced the target had set aside."""
+    for left in _left_by_killed(target):
+        if left.name.endswith("-old") and not target.exists():
+            left.rename(target)
+            return True
+    return False
 
 
 def _left_by_killed(target: Path) -> Iterator[Path]:

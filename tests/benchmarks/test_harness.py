@@ -2,14 +2,14 @@ import json
 import socket
 
 import pytest
-from benchmarks.harness import Benchmark, goal_text, met, shared_data
+from benchmarks.harness import Run, goal_text, met, shared_data
 
 from benchmarks import harness
 
 
 def benchmark(folder, **options):
     given = {"protocol": "add\n  up", "data": {"name": "numbers"}, "seeds": [3]} | options
-    return Benchmark("sums", folder=folder, **given)
+    return Run("sums", folder=folder, **given)
 
 
 def written(folder):

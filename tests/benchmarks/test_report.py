@@ -1,5 +1,7 @@
+import re
+
 import pytest
-from benchmarks.harness import Benchmark
+from benchmarks.harness import ROOT, Run
 from benchmarks.report import fill, main, number, table
 
 from kgraft.measure import Difference
@@ -16,7 +18,7 @@ TABLE = """\
 def project(tmp_path):
     goals = {"seconds": {"at_most": 2}}
     folder = tmp_path / "benchmarks" / "results"
-    with Benchmark("sums", protocol="", data={}, goals=goals, folder=folder) as run:
+    with Run("sums", protocol="", data={}, goals=goals, folder=folder) as run:
         run.figure("seconds", [1.0, 3.0, 1.5])
         run.figure("count", 20_600_000)
     (tmp_path / "docs").mkdir()
@@ -65,7 +67,7 @@ def test_the_page_of_results_has_every_figure_and_its_protocol(project):
 
 
 def test_a_benchmark_of_differences_alone(tmp_path):
-    with Benchmark("worth", protocol="", data={}, folder=tmp_path) as run:
+    with Run("worth", protocol="", data={}, folder=tmp_path) as run:
         run.difference("reading", Difference(0.9, 0.8, 0.05, 0.15))
     expected = """\
 | task | on | off | on minus off | 95 % interval |
@@ -85,6 +87,18 @@ def test_a_block_left_open_is_refused(project, capsys, rest):
 
 def test_the_committed_pages_are_up_to_date():
     assert main(["--check"]) == 0
+
+
+PAGES = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_files_and_headings(page):
+    links = re.findall(r"\]\((?!https?:)([^)#\s]+)#?([^)\s]*)\)", page.read_text("utf-8"))
+    for target, heading in links:
+        file = page.parent / target
+        assert file.exists(), target
+        assert not heading or f"\n## {heading}\n" in file.read_text("utf-8"), heading
 
 
 @pytest.mark.parametrize(

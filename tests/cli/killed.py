@@ -1,8 +1,9 @@
 """Runs a command again and again, each time killed at the next thing it does to the disk.
 
-    python killed.py FOLDER COMMAND...
+    python killed.py FOLDER MOMENTS COMMAND...
 
-Prints, as JSON, what FOLDER held after each kill and after the same command was run to its end.
+Of all touches MOMENTS are chosen, evenly; 0 stands for all. Prints, as JSON, what FOLDER held after
+each kill and after the same command was run to its end.
 """
 
 import json
@@ -12,15 +13,15 @@ import signal
 import sys
 from pathlib import Path
 
+import kgraft.graph
 from kgraft.cli import app
-from kgraft.graph import Graph, check_graph
-from kgraft.graph.writers import WRITERS  # loaded before the forks
+from kgraft.graph import FORMATS, WRITERS
 
 TOUCHES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree", "os.truncate"}
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-assert WRITERS
-assert Graph
-assert check_graph
+# Everything is loaded before the forks.
+LOADED = [getattr(kgraft.graph, name) for name in kgraft.graph.__all__]
+LOADED += [FORMATS[name] for name in FORMATS] + [WRITERS[name] for name in WRITERS]
 
 
 def touches_the_disk(event, arguments):
@@ -29,8 +30,11 @@ def touches_the_disk(event, arguments):
     return event in TOUCHES
 
 
-def run(command, last=None):
-    """Run a command in a fork; with `last`, kill it at that touch of the disk."""
+def run(command, last=None, counted=None):
+    """Run a command in a fork; with `last`, kill it at that touch of the disk.
+
+    The touches of a command that ends are written to the file `counted`.
+    """
     child = os.fork()
     if child:
         return os.waitpid(child, 0)[1]
@@ -38,9 +42,9 @@ def run(command, last=None):
 
     def watch(event, arguments):
         nonlocal count
-        if last is not None and touches_the_disk(event, arguments):
+        if touches_the_disk(event, arguments):
             count += 1
-            if count > last:
+            if last is not None and count > last:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(watch)
@@ -52,6 +56,8 @@ def run(command, last=None):
         code = error.code or 0
     finally:
         sys.stdout.flush()
+        if counted is not None:
+            counted.write_text(str(count))
         os._exit(code)
 
 
@@ -60,11 +66,13 @@ def held(folder):
 
 
 def main():
-    folder, command = Path(sys.argv[1]), sys.argv[2:]
-    before = Path(f"{folder}-before")
+    folder, moments, command = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+    before, counted = Path(f"{folder}-before"), Path(f"{folder}-count")
     shutil.copytree(folder, before)
+    run(command, counted=counted)
+    touches = int(counted.read_text())
     told = []
-    for last in range(500):
+    for last in sorted({touches * n // moments for n in range(moments)} or range(touches)):
         shutil.rmtree(folder)
         shutil.copytree(before, folder)
         if os.WIFEXITED(run(command, last)):  # it was over before

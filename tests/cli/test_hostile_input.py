@@ -1,11 +1,15 @@
 """Hostile input on the command line: one clear line and exit code 2, or it works; never a trace."""
 
+import itertools
 import json
 import os
+import re
 import subprocess
 import sys
+import typing
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from kgraft.cli import app
@@ -72,12 +76,14 @@ def test_a_deeply_nested_line_of_a_graph(lines, tmp_path, name):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [DEEP, "[]", "7", "{", "", '{"format": 1}'])
 def test_a_spoilt_manifest(graph, content):
     (graph / "manifest.json").write_text(content)
     refused(run("graph", "info", graph), "manifest.json is damaged")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [("edges", "ids"), ("variants", "postings"), ("ids", "triples")])
 def test_a_table_in_the_place_of_another(graph, pair):
     into, other = (graph / f"{name}.arrow" for name in pair)
@@ -88,6 +94,7 @@ def test_a_table_in_the_place_of_another(graph, pair):
     refused(run("graph", "info", graph), into.name, "is another table")
 
 
+@pytest.mark.slow
 def test_a_table_that_is_cut_short(graph):
     for path in graph.glob("*.arrow"):
         whole = path.read_bytes()
@@ -100,6 +107,7 @@ def test_a_table_that_is_cut_short(graph):
 # Markup
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -151,6 +159,7 @@ def test_escaped_text_comes_out_as_it_went_in(text):
 # Absurd numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "option"),
     [
@@ -185,11 +194,38 @@ def test_absurd_numbers_are_refused_where_they_are_given(command, option):
     assert "Traceback" not in done.output
 
 
+def numbers_given(command, *name):
+    """Yield every command with an option that is a number, and whether it is a whole one."""
+    for each, below in getattr(command, "commands", {}).items():
+        yield from numbers_given(below, *name, each)
+    kinds = typing.get_type_hints(command.callback) if not hasattr(command, "commands") else {}
+    for option in command.params if kinds else ():
+        kind = str(kinds[option.name])
+        if re.search(r"\b(int|float)\b", kind):
+            needed = [given for given in command.params if given.required]
+            pairs = (
+                ["x"] if "--" not in given.opts[0] else [given.opts[0], "x"] for given in needed
+            )
+            yield [*name, *itertools.chain(*pairs), option.opts[0]], "int" in kind
+
+
+def test_absurd_numbers_are_refused_by_every_option():
+    commands = list(numbers_given(typer.main.get_command(app)))
+    assert len(commands) > 40
+    for words, is_whole in commands:
+        for number in ("-1", "1" + "0" * 20) if is_whole else ("-1", "nan"):
+            done = run(*words, number)
+            assert done.exit_code == 2, (words, number, done.output)
+            is_usage = "Invalid value" in done.stderr and words[-1] in done.stderr
+            assert is_usage or words[-1].strip("-") in done.stderr, (words, number, done.stderr)
+
+
 # Names that are no UTF-8, byte order marks, strict JSON
 
 NO_UTF8 = os.fsdecode(b"caf\xe9")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [NO_UTF8, NO_UTF8 + ".nt", NO_UTF8 + ".jsonl"])
 def test_an_output_name_that_is_not_utf8(tmp_path, name):
     command = "export" if "." in name else "import"
@@ -202,6 +238,7 @@ def test_an_output_name_that_is_not_utf8(tmp_path, name):
     assert [path.name for path in tmp_path.iterdir()] == ["g.nt"]
 
 
+@pytest.mark.slow
 def test_an_input_name_that_is_not_utf8_is_read(tmp_path):
     (tmp_path / f"{NO_UTF8}.nt").write_text("<a:b> <a:c> <a:d> .\n")
     done = process("graph", "import", f"{NO_UTF8}.nt", "-o", "out", "--json", cwd=tmp_path)

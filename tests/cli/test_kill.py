@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kgraft.graph import Graph, build_graph, check_graph
-from kgraft.graph.readers.tables import TablesSource
+from kgraft.graph import Graph, TablesSource, build_graph, check_graph
 
 KILLED = Path(__file__).with_name("killed.py")
 MAIN = [sys.executable, "-c", "from kgraft.cli import main; main()"]
@@ -30,19 +29,23 @@ def place(tmp_path):
     return tmp_path / "place"
 
 
-def killed(place, *command):
-    """What was left after a kill at each touch of the disk, and what another run made of it."""
+def killed(place, *command, moments=0):
+    """What was left after a kill at touches of the disk, and what another run made of it.
+
+    Without a number of `moments`, at each of them.
+    """
     done = subprocess.run(
-        [sys.executable, KILLED, place, *map(str, command)],
+        [sys.executable, KILLED, place, str(moments), *map(str, command)],
         capture_output=True,
         text=True,
         check=True,
     )
     told = json.loads(done.stdout.splitlines()[-1])
-    assert len(told) > 3
+    assert len(told) >= (moments or 4)
     return told
 
 
+@pytest.mark.slow
 def test_an_import_that_is_killed(place):
     out = place / "out"
     for told in killed(place, "graph", "import", place.parent / "source.tsv", "--out", out, "-q"):
@@ -51,14 +54,35 @@ def test_an_import_that_is_killed(place):
     assert check_graph(out) == []
 
 
+@pytest.mark.slow
 def test_an_import_over_another_graph_that_is_killed(place):
     out, source = place / "out", place.parent / "source.tsv"
     build(out)
-    for told in killed(place, "graph", "import", source, "--out", out, "-q", "--overwrite"):
+    command = ("graph", "import", source, "--out", out, "-q", "--overwrite")
+    for told in killed(place, *command, moments=12):
         assert (told["again"], told["held"]) == (0, ["out"])
         old = [name for name in told["left"] if name.endswith("-old")]
         assert "out" in told["left"] or old  # the graph before is never lost
     assert len(Graph.open(out).triples) == 5
+    assert check_graph(out) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "add graph e0 next e2",
+        "remove graph e0 next e1",
+        "merge graph other",
+        "split graph --valid 0.4 --test 0",
+        "migrate graph",
+    ],
+)
+def test_a_change_that_is_killed(place, command, monkeypatch):
+    build(place.parent / "other", 4)
+    monkeypatch.chdir(place.parent)
+    out = place / "out"
+    for told in killed(place, "graph", *command.split(), "--out", out, "-q", moments=4):
+        assert (told["again"], told["held"]) == (2 if "out" in told["left"] else 0, ["out"])
     assert check_graph(out) == []
 
 
@@ -69,6 +93,7 @@ def test_an_export_that_is_killed(place, name):
         assert (told["again"], told["held"]) == (2 if name in told["left"] else 0, [name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_imports_to_one_target_at_once(place, overwrite):
     source, out = place.parent / "source.tsv", place / "out"
@@ -86,6 +111,7 @@ def test_imports_to_one_target_at_once(place, overwrite):
     assert check_graph(out) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -116,6 +142,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(place, command):
     assert list(place.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_target_in_a_file_is_one_line(place):
     out = place.parent / "source.tsv" / "out"
     done = subprocess.run(

@@ -7,15 +7,22 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from kgraft import __version__
 from kgraft.cli import app
 
-COMMANDS = ["graph", "link", *(f"graph {name}" for name in ("import", "info", "show", "search"))]
-COMMANDS += [f"graph {name}" for name in ("export", "check", "add", "remove", "merge", "diff")]
-COMMANDS += [f"graph {name}" for name in ("split", "query", "stats")]
-COMMANDS += [f"link {name}" for name in ("text", "train", "eval", "index", "calibrate", "export")]
+
+def named_commands(command, name=""):
+    """Yield the names of all commands and groups below one."""
+    for each, below in getattr(command, "commands", {}).items():
+        yield f"{name} {each}".strip()
+        yield from named_commands(below, f"{name} {each}".strip())
+
+
+GROUPS = typer.main.get_command(app).commands
+COMMANDS = list(named_commands(typer.main.get_command(app)))
 MAIN = [sys.executable, "-c", "from kgraft.cli import main; main()"]
 
 
@@ -27,6 +34,7 @@ def process(*arguments, **options):
     return subprocess.run([*MAIN, *arguments], capture_output=True, text=True, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_every_command_has_help(command, flag):
@@ -36,7 +44,7 @@ def test_every_command_has_help(command, flag):
     assert "[[" not in result.output
 
 
-@pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"graph"}))
+@pytest.mark.parametrize("command", sorted(set(COMMANDS) - set(GROUPS)))
 def test_help_has_an_example_of_the_command(command):
     examples = run(*command.split(), "--help").output.partition("Example")[2]
     assert f"kgraft {command.removesuffix(' text')} " in examples
@@ -54,6 +62,7 @@ def test_no_command_shows_help(arguments):
     assert "Commands" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -72,6 +81,7 @@ def test_wrong_usage_exits_with_2(arguments):
     assert "Traceback" not in result.output
 
 
+@pytest.mark.slow
 def test_an_error_is_one_line_on_stderr():
     done = process("graph", "info", "nowhere")
     assert done.returncode == 2
@@ -81,6 +91,7 @@ def test_an_error_is_one_line_on_stderr():
     )
 
 
+@pytest.mark.slow
 def test_debug_shows_the_trace():
     done = process("--debug", "graph", "info", "nowhere")
     assert done.returncode == 1
@@ -88,12 +99,14 @@ def test_debug_shows_the_trace():
     assert "kgraft.errors.NotFound: no graph at nowhere" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_the_system_refuses_is_one_line_too(tmp_path):
     done = process("graph", "info", "x" * 300)
     path = Path("x" * 300, "manifest.json")
     assert (done.returncode, done.stderr) == (2, f"kgraft: {path}: File name too long\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 1, 3])
 def test_debug_shows_the_trace_wherever_it_stands(place):
     arguments = ["graph", "info", "x" * 300]
@@ -101,6 +114,7 @@ def test_debug_shows_the_trace_wherever_it_stands(place):
     assert "OSError" in process(*arguments).stderr
 
 
+@pytest.mark.slow
 def test_the_package_runs_as_a_module():
     command = [sys.executable, "-m", "kgraft", "--version"]
     assert subprocess.run(command, capture_output=True, text=True).stdout.startswith("kgraft ")
@@ -116,6 +130,7 @@ def test_an_interrupt_is_one_line(monkeypatch, tmp_path):
     assert result.stderr == "kgraft: interrupted; nothing half-written is left\n"
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error():
     read, write = os.pipe()
     os.close(read)
@@ -124,6 +139,7 @@ def test_a_closed_pipe_is_no_error():
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "word", "offered"),
     [

@@ -14,6 +14,7 @@ from tests.embed.tiny import build, few, quick
 from kgraft.embed.calibrate import FEWEST, TOP, _examples, calibrate, probabilities
 from kgraft.embed.data import training_data
 from kgraft.embed.tables import EmbeddingTables
+from kgraft.errors import BadInput
 from kgraft.measure.calibration import Logistic
 
 
@@ -28,7 +29,7 @@ def judged(tmp_path_factory):
     graph = build(tmp_path_factory.mktemp("judged") / "graph", rows)
     data = training_data(graph, seed=0)
     embedding = EmbeddingTables.draw(quick("distmult", dimension=16, scale=1.0), 200, 2)
-    number = graph.numbers_of([f"e{n}" for n in range(200)])
+    number = graph.indices_of([f"e{n}" for n in range(200)])
     known = random.random(100) < 0.5
     alike = embedding.entities[number[100:][known]]
     embedding.entities[number[:100][known]] = alike + 0.1 * torch.randn(alike.shape)
@@ -54,6 +55,15 @@ def test_known_answers_are_rivals_to_none(seed, entities, hidden):
     features = [naive_features(scores, rivals - {e}, e) for e in range(entities)]
     expected = Logistic((0.7, -0.9), 0.2).probability(np.array(features))
     np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "stored", ["x", {}, {"weights": [1.0, 2.0]}, {"weights": ["a", 1], "bias": 0}, {"weights": 1},
+               {"weights": [1.0], "bias": 0.0}, {"weights": [1.0, None], "bias": 0.0}],
+)  # fmt: skip
+def test_a_spoilt_calibration_is_refused(stored):
+    with pytest.raises(BadInput, match="the calibration"):
+        probabilities(stored, torch.zeros(3), np.zeros(0, np.int64))
 
 
 def test_without_a_calibration_there_is_no_probability():

@@ -52,6 +52,7 @@ def test_what_is_held_out_comes_from_the_seed(plain):
     assert held[0] == held[1] != held[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_every_entity_and_relation_keeps_a_triple(tmp_path, seed):
     random = np.random.default_rng(seed)

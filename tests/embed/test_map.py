@@ -76,6 +76,7 @@ def naive_types(types, most):
     return group
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(TYPES), unique=True), min_size=1, max_size=12),
        st.integers(1, 5), st.randoms())  # fmt: skip

@@ -10,11 +10,16 @@ from kgraft.embed.tables import EmbeddingTables
 from kgraft.embed.train import train_embedding
 from kgraft.errors import BadInput, NotFound
 from kgraft.storage import new_folder
-from kgraft.vectors import VECTORS, write_table_vectors
+from kgraft.vectors import StoredVectors, write_table_vectors
 
 
 def ids(predictions):
     return [prediction.entity.id for prediction in predictions]
+
+
+def test_it_says_what_it_is(embedded):
+    model, name = embedded.settings.model, embedded.graph.manifest.name
+    assert repr(embedded).startswith(f"<Embedded {model} of {name}: 4")
 
 
 def test_tails_that_the_graph_lacks(desks, embedded):
@@ -188,7 +193,7 @@ def test_an_entity_of_which_nothing_is_known_is_never_an_answer(later, trained, 
 
 
 def write(folder, graph, facts, relations):
-    with new_folder(folder, VECTORS) as partial:
+    with new_folder(folder, StoredVectors.kind) as partial:
         write_table_vectors(
             partial,
             entities=torch.zeros(graph.manifest.entities, 4),

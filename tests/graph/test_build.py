@@ -330,7 +330,7 @@ def test_an_existing_target_is_refused_before_anything_is_read(tmp_path):
     (tmp_path / "g").mkdir()
     with pytest.raises(BadInput, match=r"g exists already; name another folder or pass --overw"):
         build_graph(source, tmp_path / "g")
-    with pytest.raises(BadInput, match=r"g is no graph, so it is not overwritten; name another"):
+    with pytest.raises(BadInput, match=r"g is not a graph, so it is not overwritten; name another"):
         build_graph(source, tmp_path / "g", overwrite=True)
 
 

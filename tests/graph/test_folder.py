@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kgraft import arrow_files
 from kgraft.errors import BadGraph, BadInput, NotFound
-from kgraft.graph import Graph, build_graph, check_graph, folder, open_source
+from kgraft.graph import Graph, build_graph, check_graph, open_source
 from kgraft.graph.folder import FORMAT, GRAPH, SINCE_0_2, TABLES, read_manifest
-from kgraft.graph.matcher import NameMatcher
-from kgraft.graph.readers.tables import TablesSource
+from kgraft.graph.io.tables.in_memory import TablesSource
+from kgraft.graph.names.matcher import NameMatcher
 from kgraft.storage import new_folder
 
 LETTERS = TablesSource([("a", "before", "b"), ("b", "before", "c")])
@@ -177,7 +178,7 @@ def test_an_older_graph_opens_and_finds_the_same_names(older, caplog):
     with caplog.at_level("INFO", logger="kgraft.graph"):
         assert alias_tables(before) == alias_tables(now)
     assert [record.getMessage() for record in caplog.records] == [
-        f"{older[1]} was imported by an older kgraft: import it again to save time"
+        f"{older[1]} was written by an older kgraft: kgraft graph migrate saves time"
     ]
     texts = ["Wilson diseases (WD), disease of Wilson", "WD and the Wilson"]
     found, expected = (NameMatcher(graph).find(texts) for graph in (before, now))
@@ -194,6 +195,7 @@ def test_an_older_graph_is_sound_and_can_be_changed(older, tmp_path):
     assert check_graph(tmp_path / "more") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SINCE_0_2)
 def test_a_graph_that_has_one_of_the_newer_tables_works_too(older, name):
     now, before = older
@@ -212,6 +214,18 @@ def test_a_newer_table_that_is_listed_must_be_there(graph, name):
 
 
 # Written beside and renamed
+
+
+def test_a_graph_that_a_killed_writer_set_aside_is_put_back(graph):
+    """As after a kill between the two renames of a change in the graph's place."""
+    done = subprocess.Popen([sys.executable, "-c", ""])
+    done.wait()
+    graph.rename(f"{graph}.partial-{done.pid}-old")
+    assert len(Graph.open(graph)) == 3
+    assert check_graph(graph) == []
+    graph.rename(f"{graph}.partial-{os.getppid()}-old")  # its writer runs
+    with pytest.raises(NotFound):
+        Graph.open(graph)
 
 
 def test_a_new_folder_appears_when_it_is_whole(tmp_path):
@@ -239,7 +253,7 @@ def test_an_error_leaves_nothing(tmp_path, error):
 @pytest.mark.parametrize("calls", range(0, 14, 3))
 def test_an_error_while_writing_leaves_nothing(tmp_path, monkeypatch, calls):
     left = iter(range(calls))
-    whole = folder.write_table
+    whole = arrow_files.write_table
 
     def fails_later(*arguments):
         if next(left, None) is None:
@@ -273,7 +287,7 @@ def test_overwriting_replaces_a_graph_and_nothing_else(tmp_path, graph):
     assert Graph.open(graph).entities["id"].to_pylist() == ["x", "z"]
     assert names(tmp_path) == ["g"]
     (tmp_path / "letters").write_text("dear")
-    with pytest.raises(BadInput, match="is no graph, so it is not overwritten"):
+    with pytest.raises(BadInput, match="is not a graph, so it is not overwritten"):
         build_graph(LETTERS, tmp_path / "letters", overwrite=True)
     assert (tmp_path / "letters").read_text() == "dear"
 
@@ -324,10 +338,11 @@ DRIVER = """
 import os, signal, shutil, sys, time
 from pathlib import Path
 import pyarrow
-from kgraft.graph import build_graph, open_source
-from kgraft.graph.fold import key
+from kgraft.graph import FORMATS, build_graph, open_source
+from kgraft.graph.names import fold_name
 
-key("makes its tables"), pyarrow.array([1])  # loads pandas; once here, not in every child
+# Makes its tables and loads pandas and the readers: once here, not in every child.
+fold_name("makes its tables"), pyarrow.array([1]), [FORMATS[name] for name in FORMATS]
 os.fsync = lambda descriptor: None
 how, source, old, base = sys.argv[1], *map(Path, sys.argv[2:5])
 events = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree"}
@@ -414,6 +429,7 @@ def version_of(source, target):
     return build_graph(open_source(source), target).version
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overwriting", [False, True])
 def test_killed_before_any_step(tmp_path, graph, source, overwriting):
     versions = {version_of(source, tmp_path / "new")}
@@ -458,6 +474,7 @@ def large(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overwriting", [False, True])
 def test_killed_at_random_moments(tmp_path, graph, large, overwriting):
     delays = [random.uniform(0, 1.05) for _ in range(6)]

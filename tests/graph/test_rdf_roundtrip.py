@@ -8,15 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, parse, serialize
 
-from kgraft.graph import (
-    Graph,
-    TablesSource,
-    build_graph,
-    check_graph,
-    export_graph,
-    open_source,
-)
-from kgraft.graph.readers.iris import RDF
+from kgraft.graph import Graph, TablesSource, build_graph, check_graph, export_graph, open_source
+from kgraft.graph.io.rdf.iris import RDF
 
 PREFIXES = """\
 @prefix : <http://e.org/> .
@@ -62,6 +55,7 @@ def round_trip(path, folder, suffix=".nt"):
     return folder / f"out{suffix}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", DOCUMENTS)
 def test_statements_come_back(tmp_path, text):
     (tmp_path / "g.ttl").write_text(PREFIXES + text, "utf-8")
@@ -73,6 +67,7 @@ def test_statements_come_back(tmp_path, text):
     assert statements(again, RdfFormat.N_TRIPLES) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", DOCUMENTS)
 def test_statements_come_back_in_turtle(tmp_path, text):
     (tmp_path / "g.ttl").write_text(PREFIXES + text, "utf-8")
@@ -109,6 +104,7 @@ LITERAL = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.builds(Quad, IRI, PREDICATE, IRI | LITERAL), min_size=1, max_size=12))
 def test_any_statements_come_back(quads):

@@ -95,5 +95,6 @@ def test_a_cut_that_cannot_be(cut):
         Language(Host(host("bert")), cut)
 
 
+@pytest.mark.slow
 def test_by_default_it_is_cut_in_the_middle():
     assert Language(Host(host("bert"))).cut == 1

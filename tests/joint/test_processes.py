@@ -25,6 +25,7 @@ def folders(host_folder, tmp_path_factory):
     return alone, together
 
 
+@pytest.mark.slow
 def test_both_learn(folders):
     for folder in folders:
         lines = (folder / "model" / "log.jsonl").read_text().splitlines()
@@ -33,6 +34,7 @@ def test_both_learn(folders):
         assert epochs[-1]["figures"]["perplexity"] < epochs[0]["figures"]["perplexity"]
 
 
+@pytest.mark.slow
 def test_the_models_are_alike_but_not_the_same(folders):
     one, two = (JointModel.from_pretrained(folder / "model").state_dict() for folder in folders)
     assert one.keys() == two.keys()
@@ -40,6 +42,7 @@ def test_the_models_are_alike_but_not_the_same(folders):
     assert not all(torch.equal(one[name], two[name]) for name in one)
 
 
+@pytest.mark.slow
 def test_nothing_but_the_model_is_left(folders):
     for folder in folders:
         assert {path.name for path in folder.iterdir()} == {"graph", "host", "model"}

@@ -1,6 +1,7 @@
 """The built-in graph and its own texts teach the default encoder to tell masked entities."""
 
 import numpy as np
+import pytest
 
 from kgraft import Encoder, Graph
 from kgraft.corpus import graph_texts
@@ -14,6 +15,7 @@ SETTINGS = PretrainSettings(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_pretraining_on_world_tells_more_masked_entities(tmp_path):
     world = Graph.open("world")
     texts = graph_texts(world, 400)

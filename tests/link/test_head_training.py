@@ -54,7 +54,7 @@ def test_examples_have_the_features_of_the_linking_pass(own, knowledge, graph):
     dots = (knowledge.vectors(mentions.entity) * spans.vectors[mentions.owner]).sum(1)
     column = HEAD_FEATURES.index("dot")
     torch.testing.assert_close(part.features[:, column], dots / 10, atol=1e-5, rtol=1e-4)
-    assert mentions.entity[part.gold[0]] == graph.numbers_of(["tx-paris"])[0]
+    assert mentions.entity[part.gold[0]] == graph.indices_of(["tx-paris"])[0]
     assert part.gold[1] == -1
     assert part.weight.tolist() == [1, 1]
 

@@ -79,6 +79,7 @@ def test_a_span_that_no_window_holds_is_read_at_the_start(encoder):
     ).all()
 
 
+@pytest.mark.slow
 def test_it_learns(encoder):
     examples, test = pairs(60), pairs(40, seed=1)
     counts = WIC.fine_tune(encoder, (examples, test, test), settings=QUICK)
@@ -86,6 +87,7 @@ def test_it_learns(encoder):
     assert counts[:, 0].mean() > 0.8
 
 
+@pytest.mark.slow
 def test_a_plain_encoder_learns_by_the_same_call(host_folder):
     host = Encoder.load(host_folder, device="cpu", max_length=64)
     counts = WIC.fine_tune(host, (pairs(60), pairs(20, 2), pairs(40, 1)), settings=QUICK)
@@ -117,6 +119,7 @@ def test_without_a_dev_file_a_tenth_of_train_is_held_out(tmp_path):
     assert [len(part) for part in WIC.read_splits(tmp_path)] == [18, 2, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_same_seed_gives_the_same(host_folder, seed):
     found = []

@@ -118,6 +118,12 @@ def damage_tokenizer(folder):
     (folder / "tokenizer.json").write_text("[]")
 
 
+def damage_rules(folder):
+    """Tokenizers' own reader raises a bare Exception here."""
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "post_processor": {"type": "x"}}))
+
+
 def ask_for_code(folder):
     edit_config(
         folder, model_type="own", auto_map={"AutoModel": "own.Model", "AutoConfig": "own.C"}
@@ -132,6 +138,7 @@ def ask_for_code(folder):
         damage_config,
         damage_shape,
         damage_tokenizer,
+        damage_rules,
         ask_for_code,
     ],
 )

@@ -47,6 +47,7 @@ def test_m49_holds_every_country_once():
     assert sorted(held) == sorted(countries())
 
 
+@pytest.mark.slow
 def test_corrections_correct_something():
     changed = {line.split(" ")[0] + line.split(":")[0][2:] for line in disagreements()}
     assert {f"{iso} capital" for iso in corrections.CAPITALS} <= changed
@@ -67,12 +68,14 @@ def test_borders_and_regional_languages_dropped_were_there():
         assert spoken_in(iso).get(code, (0, None))[1] != "official_regional"
 
 
+@pytest.mark.slow
 def test_places_corrected_are_in_geonames():
     known = {row["geonameid"] for row in _geonames().get_cities().values()}
     assert corrections.NO_CITY.keys() | corrections.POPULATIONS.keys() <= known
     assert corrections.NOT_LARGEST.keys() <= known
 
 
+@pytest.mark.slow
 def test_city_names_written_by_hand_find_their_city():
     keys = {city.key for city in cities()}
     assert city_names.LABELS.keys() | city_names.NAMES.keys() <= keys

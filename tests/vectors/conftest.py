@@ -4,10 +4,10 @@ import pytest
 import torch
 from hypothesis import settings
 
+from kgraft.columns import arrow_strings
 from kgraft.graph import Graph, TablesSource, build_graph
-from kgraft.graph.columns import arrow_strings
 from kgraft.text import Encoder
-from kgraft.vectors import StoredVectors, VectorsManifest, write_table_vectors
+from kgraft.vectors import StoredVectors, VectorsConfig, write_table_vectors
 
 settings.register_profile("kgraft", max_examples=40, deadline=None)
 settings.load_profile("kgraft")
@@ -103,9 +103,9 @@ def stored():
 
     def _stored(vectors, ids, relation_ids=(), version="another"):
         shape = len(ids), len(relation_ids)
-        manifest = VectorsManifest("other", version, vectors.shape[1], *shape, {})
+        config = VectorsConfig("other", version, vectors.shape[1], *shape)
         names = (arrow_strings(strings) for strings in (ids, relation_ids))
-        return StoredVectors(manifest, vectors, None, *names)
+        return StoredVectors(config, vectors, None, *names)
 
     return _stored
 
@@ -116,5 +116,5 @@ def star(tmp_path_factory):
     triples = [("hub", f"r{n % 3}", f"leaf{n}") for n in range(1, 601)]
     entities = [{"id": "hub"}, *({"id": f"leaf{n}"} for n in range(1, 601))]
     graph = _build(tmp_path_factory.mktemp("star") / "graph", triples, entities)
-    assert graph.numbers_of(["hub", "leaf600"]).tolist() == [0, 600]
+    assert graph.indices_of(["hub", "leaf600"]).tolist() == [0, 600]
     return graph

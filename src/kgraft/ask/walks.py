@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from kgraft.arrays import expand, rank_within
 from kgraft.graph import Adjacency, Fact
-from kgraft.graph.adjacency import expand, rank_within
 
 MARKS = 1 << 26  # pairs of a question and an entity that may be marked one by one
 

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kgraft.errors import BadInput, NotFound
+from kgraft.json_text import parse_json, read_json_file
 from kgraft.storage import MODEL_MANIFEST, Kind, refuse_existing
 
 if TYPE_CHECKING:
     from kgraft.graph import Graph
 
 ANY = Kind("folder of ours", "")
+FIRST_LINES = 20  # of a file of texts that are looked at
 
-MODELS = ("transe", "rotate", "distmult", "complex")
-PRESETS = (*MODELS, *(f"{model}-{graph}" for graph in ("fb15k237", "wn18rr") for model in MODELS))
+VECTOR_FILES = {  # suffixes by format
+    "tsv": (".tsv",),
+    "word2vec": (".vec", ".txt"),
+    "numpy": (".npy",),
+    "safetensors": (".safetensors",),
+}
+PICTURES = (".png", ".svg", ".pdf")
+TASK_FILES = {  # files of the tasks that have some
+    "wic": ("train.jsonl", "test.jsonl"),
+    "semeval2010-8": ("train.jsonl", "test.jsonl"),
+    "typing": ("train.jsonl", "test.jsonl"),
+    "relations": ("train.jsonl", "test.jsonl"),
+}
 
 
 def choose(what: str, name: str | None, among: Collection[str]) -> None:
@@ -25,9 +39,20 @@ def choose(what: str, name: str | None, among: Collection[str]) -> None:
 
 
 def need_texts(path: Path | None) -> None:
-    """Refuse a file of JSON Lines that is not there; one of the same name with .gz does."""
-    if path is not None and not (path.is_file() or path.with_name(f"{path.name}.gz").is_file()):
-        raise NotFound(f"no file {path}; give JSON Lines")
+    """Refuse what is not a file of JSON Lines, by its first lines; one packed as .gz will do."""
+    if path is None:
+        return
+    from kgraft.corpus import read_json_lines
+
+    for number, line in islice(read_json_lines(path), FIRST_LINES):
+        try:
+            reason = "" if isinstance(parse_json(line), dict) else "not an object"
+        except ValueError as error:
+            reason = str(error)
+        if reason:
+            remedy = "give JSON Lines, one object with a text per line"
+            reason = f"not JSON Lines ({reason})"
+            raise BadInput(reason, file=str(path), line=number, remedy=remedy)
 
 
 def need_lines(path: Path | None) -> None:
@@ -48,6 +73,13 @@ def need_entities(graph: Graph, ids: Iterable[str]) -> None:
         graph.index(name)
 
 
+def need_suffix(out: Path, format: str | None, suffixes: Collection[str]) -> None:
+    """Refuse the name of a file that tells no format where none is named."""
+    if format is None and out.suffix.lower() not in suffixes:
+        remedy = f"end it in one of {', '.join(suffixes)}"
+        raise BadInput(f"the name {out.name} tells no format", remedy=remedy)
+
+
 def need_data(path: Path | None, *names: str) -> None:
     """Refuse a folder of a task's files that is not there, or lacks one of them."""
     if path is None:
@@ -58,34 +90,53 @@ def need_data(path: Path | None, *names: str) -> None:
         need_texts(path / name)
 
 
+def need_task_data(task: str, path: Path | None) -> None:
+    """Refuse data that a task cannot be measured on."""
+    if task in TASK_FILES and path is None:
+        raise BadInput(f"{task} needs data", remedy="give the folder with its files: --data")
+    if task == "facts" and path is not None:
+        from kgraft.graph import Graph
+
+        Graph.open(path)
+    elif task == "perplexity":
+        need_texts(path)
+    else:
+        need_data(path, *TASK_FILES.get(task, ()))
+
+
+def need_encoder(name: str | Path | None) -> None:
+    """Refuse an encoder that is neither a folder nor known by its name."""
+    if name is not None:
+        from kgraft.text import find_encoder
+
+        find_encoder(name)
+
+
 def need_link_model(folder: str | Path | None) -> None:
-    """Refuse a link model that is not there."""
-    _need_model(folder, "link model", "kgraft link train")
+    """Refuse a link model that is not there, or whose encoder is not."""
+    config = _need_model(folder, "link model", "kgraft link train")
+    need_encoder(config.get("encoder"))
 
 
 def need_graft(folder: str | Path | None) -> None:
-    """Refuse a graft that is not there."""
-    _need_model(folder, "graft", "kgraft graft train")
+    """Refuse a graft that is not there, or whose host is not."""
+    config = _need_model(folder, "graft", "kgraft graft train", "graft.safetensors")
+    need_encoder(config.get("host"))
 
 
 def need_joint_model(folder: str | Path | None) -> None:
     """Refuse a joint model that is not there."""
-    _need_model(folder, "joint model", "kgraft joint pretrain")
+    _need_model(folder, "joint model", "kgraft joint pretrain", "joint.json")
 
 
 def need_answerer(folder: str | Path | None) -> None:
     """Refuse an answerer that is not there."""
-    _need_model(folder, "question answerer", "kgraft ask train")
+    _need_model(folder, "question answerer", "kgraft ask train", "questions.json")
 
 
 def need_vectors(folder: Path) -> None:
-    """Refuse trained vectors that are not there."""
-    if not folder.is_dir():
-        command = f"kgraft embed train GRAPH --out {folder}"
-        raise NotFound(f"no vectors at {folder}; train again: {command}")
-    if not (folder / "vectors.json").is_file():
-        remedy = "name the folder that 'kgraft embed train' wrote"
-        raise BadInput(f"{folder} is not a vectors folder (it has no vectors.json)", remedy=remedy)
+    """Refuse trained vectors that are not there, or cut short."""
+    _need_model(folder, "vectors folder", "kgraft embed train")
 
 
 def need_room(out: Path, *, overwrite: bool = False) -> None:
@@ -94,12 +145,44 @@ def need_room(out: Path, *, overwrite: bool = False) -> None:
         refuse_existing(out, ANY)
 
 
-def _need_model(folder: str | Path | None, kind: str, command: str) -> None:
-    """Refuse a folder that is not of a kind of model, by its manifest."""
+def _need_model(
+    folder: str | Path | None, kind: str, command: str, unversioned: str = ""
+) -> dict[str, Any]:
+    """Return the config of a model; refuse a folder of another kind, or with a file cut short.
+
+    Folders of format 1 had no manifest, but may have an `unversioned` file.
+    """
     if folder is None:
-        return
-    if not (Path(folder) / MODEL_MANIFEST).is_file():
-        raise NotFound(f"no {kind} at {folder}; give a folder that '{command}' wrote")
-    if not Kind(kind, MODEL_MANIFEST).is_at(Path(folder)):
-        remedy = f"give a folder that '{command}' wrote"
-        raise BadInput(f"is not a {kind}", file=str(folder), remedy=remedy)
+        return {}
+    manifest, remedy = Path(folder) / MODEL_MANIFEST, f"give a folder that '{command}' wrote"
+    if not manifest.is_file():
+        if unversioned and (Path(folder) / unversioned).is_file():
+            remedy = f"write it again with '{command}'"
+            raise BadInput(f"is a {kind} of format 1", file=str(folder), remedy=remedy)
+        raise NotFound(f"no {kind} at {folder}; {remedy}")
+    stored = _read_manifest(manifest, kind, remedy)
+    if stored.get("kind") != kind:
+        reason = f"is a {stored.get('kind')}, not a {kind}"
+        raise BadInput(reason, file=str(folder), remedy=remedy)
+    _need_files(Path(folder), stored.get("files"))
+    config = stored.get("config")
+    return config if isinstance(config, dict) else {}
+
+
+def _read_manifest(path: Path, kind: str, remedy: str) -> dict[str, Any]:
+    try:
+        stored = read_json_file(path)
+    except ValueError as error:
+        raise BadInput(f"is damaged ({error})", file=str(path), remedy=remedy) from error
+    if not isinstance(stored, dict):
+        raise BadInput(f"is not the manifest of a {kind}", file=str(path), remedy=remedy)
+    return stored
+
+
+def _need_files(folder: Path, files: object) -> None:
+    """Refuse a folder in which a file that its manifest names is missing or of another size."""
+    for name, facts in files.items() if isinstance(files, dict) else ():
+        path = folder / name
+        if not path.is_file() or path.stat().st_size != facts.get("bytes"):
+            seen = "is cut short" if path.is_file() else "is missing"
+            raise BadInput(f"{name} {seen}", file=str(folder), remedy="train or copy it again")

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 from dataclasses import MISSING, fields
 from functools import wraps
 from math import isfinite
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -91,21 +91,19 @@ def _option(settings: type[Settings], name: str, show_defaults: bool) -> inspect
         rich_help_panel="Settings",
         **limits,
     )
-    annotation = Annotated[kind | None, option]
+    accepted = Literal[spec.choices] if spec.choices else kind
+    annotation = Annotated[accepted | None, option]  # type: ignore[valid-type]
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
     )
 
 
 def _help(spec: Setting, default: object) -> str:
-    """Return the help of an option with its choices and its default."""
-    text = spec.help
-    if spec.choices:
-        text = f"{text.rstrip('.')}: {', '.join(spec.choices)}."
+    """Return the help of an option with its default."""
     if default is None:
-        return text
+        return spec.help
     shown = f"{default:g}" if isinstance(default, float) else str(default).lower()
-    return f"{text} (default: {shown})"
+    return f"{spec.help} (default: {shown})"
 
 
 def _default(settings: type[Settings], name: str) -> object:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from kgraft.embed.data import TrainingData
 from kgraft.embed.tables import EmbeddingTables
+from kgraft.errors import BadInput
 from kgraft.measure import (
     Logistic,
     Queries,
@@ -20,6 +21,7 @@ from kgraft.measure import (
 
 TOP = 50  # answers of a query that are learnt from
 MOST = 20_000  # queries that are learnt from
+FEATURES = 2  # log share and log rank
 FEWEST = 20  # true answers among them, below which nothing is learnt
 
 
@@ -53,7 +55,18 @@ def probabilities(
     total = rivals.logsumexp(0).repeat(len(scores))
     total[mine] = total[mine].logaddexp(scores[mine])
     rank = 1 + len(scores) - torch.searchsorted(rivals.sort().values, scores, right=True)
-    return Logistic.from_dict(stored).probability(_features(scores, rank, total))
+    return _read_model(stored).probability(_features(scores, rank, total))
+
+
+def _read_model(stored: dict[str, Any]) -> Logistic:
+    try:
+        model = Logistic.from_dict(stored)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"the calibration is damaged ({error})", remedy="train again") from error
+    if len(model.weights) != FEATURES:
+        reason = f"the calibration has {len(model.weights)} weights instead of {FEATURES}"
+        raise BadInput(reason, remedy="train again")
+    return model
 
 
 def _features(scores: Tensor, rank: Tensor, total: Tensor) -> np.ndarray:

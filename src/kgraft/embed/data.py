@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgraft.errors import BadInput
-from kgraft.graph import Graph
-from kgraft.graph.adjacency import TripleArrays
+from kgraft.graph import Graph, TripleArrays
 from kgraft.measure import Queries
 from kgraft.training import Purpose, stream
 

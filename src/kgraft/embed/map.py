@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgraft.arrays import run_starts
+from kgraft.columns import list_rows, take_rows
 from kgraft.errors import import_optional
-from kgraft.graph.columns import list_rows, run_starts, take_rows
-from kgraft.graph.graph import Graph
+from kgraft.graph import Graph
 
 PERPLEXITY = 30.0  # how many neighbours t-SNE keeps near
 _FEW = 8  # too few for neighbourhoods

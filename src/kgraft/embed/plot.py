@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import Tensor
 
+from kgraft.arrays import run_starts
+from kgraft.columns import take_rows
 from kgraft.embed.map import Groups, group_entities, place_vectors
 from kgraft.errors import BadInput, import_optional
-from kgraft.graph.columns import run_starts, take_rows
-from kgraft.graph.graph import Graph
+from kgraft.graph import Graph
 from kgraft.progress import Progress, Silent
 from kgraft.storage import new_file
 

@@ -16,12 +16,10 @@ from kgraft.embed.evaluate import rank_queries
 from kgraft.embed.settings import EmbedSettings
 from kgraft.embed.tables import EmbeddingTables
 from kgraft.errors import BadInput, NotFound
-from kgraft.graph import Entity, Graph, Relation
-from kgraft.graph.entity import EntityLike
+from kgraft.graph import Entity, EntityLike, Graph, Relation
 from kgraft.measure import Queries, QueryBatch, Ranking
 from kgraft.progress import Progress
 from kgraft.vectors import NeighbourFallback, StoredVectors, TableVectors, read_vectors
-from kgraft.vectors.entity_vectors import NONE
 
 _TRAINED = "give a folder that 'kgraft embed train' wrote"
 
@@ -55,6 +53,10 @@ class LinkPredictor:
         self.trained = EmbeddingTables(self.settings, stored.entities, _relations(stored))
         self.vectors = TableVectors(stored, graph, cold_start=NeighbourFallback(self._guess))
 
+    def __repr__(self) -> str:
+        size = f"{len(self.graph):,} entities, dimension {self.settings.dimension}"
+        return f"<Embedded {self.settings.model} of {self.graph.manifest.name}: {size}>"
+
     @classmethod
     def from_pretrained(cls, folder: str | Path, graph: Graph) -> LinkPredictor:
         """Open the vectors of a folder for a graph."""
@@ -83,7 +85,7 @@ class LinkPredictor:
     def _blank(self) -> np.ndarray:
         """Entities of which nothing is known, so that zeros stand for them: never an answer."""
         unseen = self.vectors.trained.unseen
-        return unseen[self.vectors.origin(unseen) == NONE]
+        return unseen[self.vectors.origin(unseen) == "none"]
 
     @cached_property
     def known(self) -> Queries:

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import operator
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from kgraft.errors import BadGraph, NotFound
 from kgraft.json_text import read_json_file, to_json
-from kgraft.storage import Kind, changed_file, check_kinds, flush
+from kgraft.storage import Kind, changed_file, check_kinds, flush, put_back
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+BUILT_IN = Path(__file__).parent.parent / "data"
 GRAPH = Kind("graph", MANIFEST)
 CONTENT = ("entities", "relations", "triples")  # the tables that all others are derived from
 TABLES = (
@@ -54,7 +53,6 @@ COLUMNS = {  # that a table must have, to tell it from another one
     "phrase_buckets": {"start"},
     "word_buckets": {"start"},
 }
-_ROWS = 1 << 18  # rows of an Arrow batch
 
 
 @dataclass(frozen=True)
@@ -80,31 +78,6 @@ class Manifest:
     notes: list[str] = field(default_factory=list)  # how columns were read, what was added
     files: dict[str, dict[str, Any]] = field(default_factory=dict)  # name → bytes, sha256
     format: int = FORMAT
-
-
-def write_table(folder: Path, name: str, table: pa.Table) -> None:
-    """Write one table in batches of one size, so that equal content makes equal files.
-
-    Numbers go into one batch, so that they map to one flat array.
-    """
-    pieces: Iterable[pa.Table]
-    if any(_has_text(column.type) for column in table.columns):
-        pieces = (_copied(table.slice(first, _ROWS)) for first in range(0, len(table), _ROWS))
-    else:
-        pieces = [table.combine_chunks()]
-    path = str(folder / f"{name}.arrow")
-    with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        for piece in pieces:
-            writer.write_table(piece)
-
-
-def _copied(table: pa.Table) -> pa.Table:
-    """Return a table in one piece; a mere slice would be written with bytes of its neighbours."""
-    return table.take(pa.array(np.arange(len(table)))).combine_chunks()
-
-
-def _has_text(kind: pa.DataType) -> bool:
-    return pa.types.is_list(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 def read_table(folder: Path, name: str) -> pa.Table:
@@ -145,8 +118,20 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 def read_manifest(folder: Path) -> Manifest:
     """Read the manifest and verify that it is whole, of a known format, and fits the files."""
+    manifest = read_older_manifest(folder)
+    absent = {f"{name}.arrow" for name in TABLES} - manifest.files.keys()
+    if absent:
+        raise BadGraph(
+            f"{folder} was written by an older kgraft (it has no {min(absent)}); "
+            f"run: kgraft graph migrate {folder}"
+        )
+    return manifest
+
+
+def read_older_manifest(folder: Path) -> Manifest:
+    """Read a manifest that may lack tables derived from the content, as older ones do."""
     path = folder / MANIFEST
-    if not folder.is_dir():
+    if not folder.is_dir() and not put_back(folder):
         raise NotFound(
             f"no graph at {folder}; import one with: kgraft graph import SOURCE --out {folder}"
         )
@@ -173,7 +158,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _verify_files(folder: Path, manifest: Manifest) -> None:
-    absent = {f"{name}.arrow" for name in TABLES} - manifest.files.keys()
+    absent = {f"{name}.arrow" for name in CONTENT} - manifest.files.keys()
     if absent:
         raise BadGraph(f"{folder / MANIFEST} does not list {min(absent)}; import the graph again")
     changed = changed_file(folder, manifest.files)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kgraft.arrays import rank_within
 from kgraft.graph import Graph, random_walks, sample_neighbourhood
-from kgraft.graph.adjacency import rank_within
 
 
 @dataclass(frozen=True)

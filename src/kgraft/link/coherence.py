@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.graph import Graph
-from kgraft.graph.adjacency import expand
-from kgraft.graph.mentions import Mentions
+from kgraft.arrays import expand
+from kgraft.graph import Graph, Mentions
 
 MOST_NEIGHBOURS = 4096  # of an entity that are looked at
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kgraft.corpus import AnnotatedTexts
-from kgraft.graph.alias_build import Form
-from kgraft.graph.mentions import Match, Mentions
+from kgraft.graph import Match, Mentions
+from kgraft.graph.names import Form
 from kgraft.link.decode import choose_links
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.linking import LinkOptions, score_mentions

@@ -14,11 +14,9 @@ from functools import cached_property
 import numpy as np
 import pyarrow.compute as pc
 
-from kgraft.graph import Graph
-from kgraft.graph.alias_build import Form
-from kgraft.graph.columns import numbers
-from kgraft.graph.mentions import Match, Mentions
-from kgraft.graph.words import english_words, ordinary_frequency
+from kgraft.columns import numbers
+from kgraft.graph import Graph, Match, Mentions
+from kgraft.graph.names import Form, english_words, ordinary_frequency
 from kgraft.link.surface import Surface
 
 MENTION_FEATURES = (

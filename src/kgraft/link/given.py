@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from kgraft.errors import BadInput
-from kgraft.graph.mentions import Mentions
+from kgraft.graph import Mentions
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.linking import LinkOptions, candidates_by_meaning, score_readings
 from kgraft.link.model import LinkModel

@@ -20,17 +20,15 @@ import torch
 from torch import Tensor
 
 from kgraft.errors import BadInput, NotFound
-from kgraft.graph import Entity, Graph, build_graph
-from kgraft.graph.matcher import NameMatcher
-from kgraft.graph.readers.tables import TablesSource
-from kgraft.graph.result_cache import ResultCache
+from kgraft.graph import Entity, Graph, TablesSource, build_graph
+from kgraft.graph.names import NameMatcher
 from kgraft.link.features import FeatureReader
 from kgraft.link.learned_names import LearnedName
 from kgraft.link.neighbours import NeighbourIndex
 from kgraft.progress import Progress
+from kgraft.result_cache import ResultCache
 from kgraft.text import Encoder
-from kgraft.vectors import TextVectors
-from kgraft.vectors.entity_text import WITH_FACTS
+from kgraft.vectors import ENTITY_FIELDS, TextVectors
 
 if TYPE_CHECKING:
     from kgraft.link.model import LinkModel
@@ -133,7 +131,7 @@ class Knowledge:
 
     def _with_stored_fields(self, entity: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return an entity together with what the graph says of it, as `Graph.extend` does."""
-        [index] = self.graph.numbers_of([_id(entity)])
+        [index] = self.graph.indices_of([_id(entity)])
         if index < 0:
             return entity
         stored = self.graph.entity(int(index))
@@ -171,14 +169,14 @@ class Knowledge:
 
     def _indices(self, ids: list[str]) -> np.ndarray:
         """Return the indices of ids, -1 where there is none."""
-        indices = self.graph.numbers_of(ids)
+        indices = self.graph.indices_of(ids)
         own = {entity.id: index for index, entity in self._added.items()}
         return np.array([own.get(i, int(n)) for i, n in zip(ids, indices, strict=True)], np.int64)
 
     def save(self, target: Path, *, progress: Progress | None = None) -> Graph:
         """Write the graph with all that changed as a new version, and return it opened."""
         rows = list(self._rows.values())
-        gone = [name for name in self._removed if self.graph.numbers_of([name])[0] >= 0]
+        gone = [name for name in self._removed if self.graph.indices_of([name])[0] >= 0]
         if not gone:
             return self.graph.extend(target, entities=rows, progress=progress)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -195,4 +193,4 @@ def _id(entity: Mapping[str, Any]) -> str:
 
 def entity_text_vectors(graph: Graph, encoder: Encoder) -> TextVectors:
     """Return the vectors of a graph's entities from their texts."""
-    return TextVectors(graph, encoder, fields=WITH_FACTS)
+    return TextVectors(graph, encoder, fields=ENTITY_FIELDS)

@@ -13,11 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.graph.alias_build import Form
-from kgraft.graph.mentions import Match, Mentions
-from kgraft.graph.tokenised import SEPARATOR, TokenisedTexts
-from kgraft.graph.variants import FUNCTION_WORDS
-from kgraft.graph.words import ordinary_frequency
+from kgraft.graph import Match, Mentions
+from kgraft.graph.names import FUNCTION_WORDS, SEPARATOR, Form, TokenisedTexts, ordinary_frequency
 from kgraft.link.coherence import find_support
 from kgraft.link.definitions import defined_otherwise
 from kgraft.link.head import log_probabilities

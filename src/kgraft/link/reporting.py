@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from kgraft.arrays import expand
+from kgraft.columns import list_rows
 from kgraft.corpus import AnnotatedTexts
-from kgraft.graph.adjacency import expand
-from kgraft.graph.columns import list_rows
-from kgraft.graph.mentions import UNKNOWN, Mentions
+from kgraft.graph import UNKNOWN, Mentions
 from kgraft.link.decode import choose_links
 from kgraft.link.evaluate import proper_names, score_texts
 from kgraft.link.linker import Linker

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgraft.graph.mentions import Match, Mentions
-from kgraft.graph.tokenised import TokenisedTexts, covered_words
-from kgraft.graph.words import ordinary_frequency
+from kgraft.graph import Match, Mentions
+from kgraft.graph.names import TokenisedTexts, covered_words, ordinary_frequency
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.graph.adjacency import expand
+from kgraft.arrays import expand
 from kgraft.link.coherence import Pairs, Support
 from kgraft.link.evaluate import best_threshold, score_texts, standard_error
 from kgraft.link.head import link_loss, log_probabilities

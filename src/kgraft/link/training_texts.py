@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from torch import Tensor
 
+from kgraft.arrays import expand
 from kgraft.corpus import AnnotatedTexts
-from kgraft.graph.adjacency import expand
-from kgraft.graph.alias_build import Form
-from kgraft.graph.mentions import IGNORED, Match, Mentions
+from kgraft.graph import IGNORED, Match, Mentions
+from kgraft.graph.names import Form
 from kgraft.link.coherence import Support, find_support
 from kgraft.link.features import FEATURES
 from kgraft.link.knowledge import Knowledge

@@ -1,6 +1,6 @@
 from .classification import Classification
 from .classification_task import ClassificationTask, ExampleWindows
-from .evaluate import evaluate_encoder, evaluate_joint, evaluate_strategies
+from .evaluate import evaluate_encoder, evaluate_joint
 from .examples import Examples
 from .graft import GRAFT_TASKS
 from .graph_reader import GraphReader
@@ -32,5 +32,4 @@ __all__ = [
     "RelationTexts",
     "evaluate_encoder",
     "evaluate_joint",
-    "evaluate_strategies",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
-from kgraft.joint import FineTuning, JointModel, compare_knowledge, compare_strategies
+from kgraft.joint import FineTuning, JointModel, compare_knowledge
 from kgraft.measure import Difference
 from kgraft.progress import Progress
 from kgraft.tasks.classification import Classification
@@ -47,24 +47,6 @@ def evaluate_joint(
     """Fine-tune a joint model on a task with its knowledge on and off, and compare on test."""
     measure = _measure(name, data)
     return compare_knowledge(measure, load, graph, seeds=seeds, progress=progress)
-
-
-def evaluate_strategies(
-    name: str,
-    load: LoadModel,
-    load_untrained: LoadModel,
-    graph: Graph,
-    data: Path | None = None,
-    *,
-    seeds: int = 1,
-    progress: Progress | None = None,
-) -> dict[str, Difference]:
-    """Fine-tune by each strategy of injection, and compare with the encoder without the graph."""
-    measure = _measure(name, data)
-    if not JOINT_TASKS[name].has_texts:
-        reason = f"{name} asks of the graph alone, without a text"
-        raise BadInput(reason, remedy="choose a task with texts")
-    return compare_strategies(measure, load, load_untrained, graph, seeds=seeds, progress=progress)
 
 
 def _measure(name: str, data: Path | None) -> Callable[[FineTuning], np.ndarray]:

@@ -1,7 +1,7 @@
 from .adapters import adapt, adapter_rank, adapter_state, load_adapters
 from .batching import length_batches
 from .encoder import Encoder, ExtraInputs, TokenVectors
-from .find import packaged_folder
+from .find import find_encoder, packaged_folder
 from .layers import changed_after, freeze_bottom, hook_after, layers_of
 from .masked import Masked, MaskedHead, TokenMask, masked_losses, masked_perplexity
 from .masked_training import MaskedTask
@@ -33,6 +33,7 @@ __all__ = [
     "adapter_rank",
     "adapter_state",
     "changed_after",
+    "find_encoder",
     "freeze_bottom",
     "hook_after",
     "join_sentences",

@@ -50,7 +50,10 @@ def _refusing(folder: Path) -> Iterator[None]:
     """Turn the library's errors into one line about the folder."""
     try:
         yield
-    except UNREADABLE as error:
+    except Exception as error:
+        # The Rust behind tokenizers raises bare `Exception`s.
+        if not isinstance(error, UNREADABLE) and type(error) is not Exception:
+            raise
         reason = str(error).strip().partition("\n")[0]
         raise BadInput(f"no encoder could be loaded: {reason}", file=str(folder)) from error
 

@@ -18,17 +18,17 @@ def passages(
     >>> passages(["a", "a", "a", "b"], ["one two", "three", "four five", "six"], words=3)
     [[0, 1], [2], [3]]
     """
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     room = 0
     for number, text in enumerate(texts):
         size = len(text.split())
-        if found and documents[number] == documents[number - 1] and size <= room:
-            found[-1].append(number)
+        if groups and documents[number] == documents[number - 1] and size <= room:
+            groups[-1].append(number)
             room -= size
         else:
-            found.append([number])
+            groups.append([number])
             room = words - size
-    return found
+    return groups
 
 
 def join_sentences(texts: Sequence[str]) -> tuple[str, list[int]]:

@@ -2,16 +2,11 @@ from .ancestor_vectors import AncestorVectors
 from .attention_vectors import AttentionVectors, MemoryVectors
 from .cold_start import ColdStart, ColdStartVectors, FallbackChain
 from .combined import CombinedVectors
-from .entity_text import entity_texts
+from .entity_text import ENTITY_FIELDS, entity_texts
 from .entity_vectors import EntityVectors, SimilarEntity, same_graph
-from .folder import (
-    VECTORS,
-    StoredVectors,
-    VectorsManifest,
-    read_vectors,
-    write_table_vectors,
-)
+from .folder import StoredVectors, VectorsConfig, read_vectors, write_table_vectors
 from .graph_attention import GraphAttention, softmax_by
+from .index import EntityIndex
 from .memory import Memory, Part
 from .neighbour_fallback import NeighbourFallback
 from .neighbour_vectors import NeighbourVectors
@@ -25,12 +20,13 @@ from .trained import TrainedRows
 from .word_vectors import WordVectors
 
 __all__ = [
-    "VECTORS",
+    "ENTITY_FIELDS",
     "AncestorVectors",
     "AttentionVectors",
     "ColdStart",
     "ColdStartVectors",
     "CombinedVectors",
+    "EntityIndex",
     "EntityVectors",
     "FallbackChain",
     "GraphAttention",
@@ -49,7 +45,7 @@ __all__ = [
     "TextVectors",
     "TrainedRows",
     "VectorStore",
-    "VectorsManifest",
+    "VectorsConfig",
     "WordVectors",
     "cache_folder",
     "entity_texts",

@@ -8,23 +8,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgraft.columns import numbers, take_rows
 from kgraft.errors import BadInput
 from kgraft.graph import Graph, Neighbour
-from kgraft.graph.columns import numbers, take_rows
 
 FIELDS = ("label", "description", "types", "aliases")
-WITH_FACTS = (*FIELDS, "facts")
+ENTITY_FIELDS = (*FIELDS, "facts")
 ALIASES = 8  # of those an entity without a description is known by
 FACTS = 3  # that describe an entity without a description
 
 
 def check_fields(fields: Sequence[str]) -> tuple[str, ...]:
     """Return the fields in the order they are read; refuse none and unknown ones."""
-    strange = [name for name in fields if name not in WITH_FACTS]
+    strange = [name for name in fields if name not in ENTITY_FIELDS]
     if strange or not fields or isinstance(fields, str):
         reason = f"no field is named {strange[0]!r}" if strange else "no field is named"
-        raise BadInput(reason, remedy=f"choose from {', '.join(WITH_FACTS)}")
-    return tuple(name for name in WITH_FACTS if name in fields)
+        raise BadInput(reason, remedy=f"choose from {', '.join(ENTITY_FIELDS)}")
+    return tuple(name for name in ENTITY_FIELDS if name in fields)
 
 
 def entity_texts(graph: Graph, entities: np.ndarray, fields: Sequence[str] = FIELDS) -> pa.Array:

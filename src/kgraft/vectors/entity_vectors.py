@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow.compute as pc
 import torch
 
+from kgraft.columns import list_rows, numbers
 from kgraft.errors import BadInput
-from kgraft.graph import Entity, Graph
-from kgraft.graph.columns import list_rows, numbers
-from kgraft.graph.entity import EntityLike
+from kgraft.graph import Entity, EntityLike, Graph
 from kgraft.notebook import html_block
 from kgraft.vectors.nearest import nearest_rows
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from kgraft.graph.columns import run_starts
-from kgraft.graph.hashing import mix
+from kgraft.arrays import run_starts
+from kgraft.hashing import mix
 from kgraft.vectors.cold_start import ColdStart, ColdStartVectors
 from kgraft.vectors.trained import TrainedRows
 

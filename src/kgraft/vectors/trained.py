@@ -24,7 +24,7 @@ class TrainedRows:
     def __init__(self, stored: StoredVectors, graph: Graph) -> None:
         self.graph, self.vectors = graph, stored.entities
         self._row: np.ndarray | None = None
-        same = stored.manifest.version == graph.manifest.version
+        same = stored.config.version == graph.manifest.version
         if not same or len(stored.entities) != len(graph.entities):
             self._row = _rows_by_id(stored, graph)
         self.relations = _relations_by_id(stored, graph)  # (R,) rows of the graph's relations or -1
@@ -68,10 +68,10 @@ class TrainedRows:
 
 def _rows_by_id(stored: StoredVectors, graph: Graph) -> np.ndarray:
     """Return the row of each entity of the graph, -1 where none has its id."""
-    index = graph.numbers_of(stored.entity_ids)  # (N,) of the rows
+    index = graph.indices_of(stored.entity_ids)  # (N,) of the rows
     shared = np.flatnonzero(index >= 0)
     if 2 * len(shared) < len(index):
-        trained = stored.manifest
+        trained = stored.config
         raise BadInput(
             f"these vectors were trained on {trained.graph or 'a graph without a name'} (version "
             f"{trained.version}), not on {graph.manifest.name or graph.folder}: only "

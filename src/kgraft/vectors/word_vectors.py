@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from kgraft.arrays import expand
 from kgraft.graph import Graph
-from kgraft.graph.adjacency import expand
 from kgraft.vectors.entity_text import check_fields, entity_texts
 from kgraft.vectors.entity_vectors import NONE, EntityVectors
 

@@ -9,13 +9,7 @@ from typing import Annotated
 import typer
 
 from kgraft.cli.given import need_data, need_joint_model
-from kgraft.cli.joint.options import (
-    EncoderOption,
-    JointModelOption,
-    Seeds,
-    Strategies,
-    print_differences,
-)
+from kgraft.cli.joint.options import JointModelOption, Seeds, print_difference
 from kgraft.cli.output import AsJson, GraphOption, Quiet
 from kgraft.progress import progress_bar
 
@@ -27,8 +21,6 @@ def eval_(
     ],
     graph: GraphOption = "world",
     seeds: Seeds = 1,
-    strategies: Strategies = False,
-    encoder: EncoderOption = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -36,13 +28,10 @@ def eval_(
 
     The figure is the fraction of test questions that the best entity answers (Hits@1). The interval
     holds the difference in 95 of 100 cases (paired bootstrap over the questions, seeds pooled).
-    With --strategies see kgraft joint eval --help.
 
     Examples:
 
       kgraft ask eval --model together --graph movies --data QUESTIONS
-
-      kgraft ask eval --model together --graph movies --data QUESTIONS --strategies
     """
     from kgraft.graph import Graph
 
@@ -50,17 +39,10 @@ def eval_(
     need_joint_model(model)
     need_data(data, "train.jsonl", "dev.jsonl", "test.jsonl")
     from kgraft.ask import measure_answers
-    from kgraft.joint import JointModel, compare_knowledge, compare_strategies, load_untrained
+    from kgraft.joint import JointModel, compare_knowledge
 
     load = partial(JointModel.from_pretrained, model)
     measure = partial(measure_answers, data=data)
     with progress_bar(quiet) as progress:
-        if strategies:
-            untrained = partial(load_untrained, model, opened, encoder)
-            differences = compare_strategies(
-                measure, load, untrained, opened, seeds=seeds, progress=progress
-            )
-            print_differences("questions", differences, as_json=as_json)
-            return
         difference = compare_knowledge(measure, load, opened, seeds=seeds, progress=progress)
-    print_differences("questions", difference, as_json=as_json)
+    print_difference("questions", difference, as_json=as_json)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kgraft.cli.embed.vectors import Vectors, open_vectors
+from kgraft.cli.given import PICTURES, VECTOR_FILES, choose, need_new_file, need_suffix
 from kgraft.cli.output import MOST, GraphName, Quiet, console, escape
 from kgraft.progress import progress_bar
 
@@ -28,6 +29,9 @@ def export(
 
     Example:  kgraft embed export world world.complex --out world.tsv
     """
+    choose("format", format, VECTOR_FILES)
+    need_suffix(out, format, [suffix for each in VECTOR_FILES.values() for suffix in each])
+    need_new_file(out)
     predictor = open_vectors(graph, vectors)
     from kgraft.embed import export_vectors
 
@@ -60,6 +64,7 @@ def plot(
 
     Example:  kgraft embed plot world world.complex --out world.png
     """
+    need_suffix(out, None, PICTURES)
     predictor = open_vectors(graph, vectors)
     from kgraft.embed import choose_entities, plot_vectors
 

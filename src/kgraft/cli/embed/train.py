@@ -58,13 +58,13 @@ def train(
 
     check_preset(preset or model)
     opened = Graph.open(graph)
-    if out is not None:
-        need_room(out, overwrite=overwrite)
+    name = (preset or model).partition("-")[0]
+    out = out or Path(f"{opened.manifest.name or opened.folder.name}.{name}")
+    need_room(out, overwrite=overwrite)
     from kgraft.embed import preset_settings, train_embedding
     from kgraft.training import Processes
 
     settings = preset_settings(preset or model, opened).replace(**changes)
-    out = out or Path(f"{opened.manifest.name or opened.folder.name}.{settings.model}")
     quiet = quiet or not Processes.here().main
     if not quiet:
         print(f"{settings.model}, seed {settings.seed}; {settings.summary()}", file=sys.stderr)
@@ -87,12 +87,12 @@ def _epoch_line(epoch: Epoch) -> str:
 def _report_training(out: Path, *, as_json: bool) -> None:
     from kgraft.vectors import read_vectors
 
-    manifest = read_vectors(out).manifest
+    vectors = read_vectors(out)
     if as_json:
-        print_json(manifest)
+        print_json({**vectors.config.to_dict(), "facts": vectors.facts})
         return
-    facts = manifest.facts
-    size = f"{manifest.entities:,} entities × {manifest.dimension}"
+    facts, config = vectors.facts, vectors.config
+    size = f"{config.entities:,} entities × {config.dimension}"
     console().print(f"[green]{escape(out)}[/]: {size}, {escape(facts['model'])}")
     if facts["held_out"]:
         console().print(f"  no valid split: {facts['held_out']:,} triples were held out for it")

@@ -31,11 +31,11 @@ def open_vectors(
     from kgraft.graph import Graph
 
     opened = Graph.open(graph)
-    need_vectors(vectors)
     for name in entities:
         opened.resolve(name)
     if relation is not None:
         opened.relation(relation)
+    need_vectors(vectors)
     from kgraft.embed import LinkPredictor
 
     predictor = LinkPredictor.from_pretrained(vectors, opened)

@@ -8,14 +8,8 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli.given import need_data, need_joint_model
-from kgraft.cli.joint.options import (
-    EncoderOption,
-    JointModelOption,
-    Seeds,
-    Strategies,
-    print_differences,
-)
+from kgraft.cli.given import need_joint_model, need_task_data
+from kgraft.cli.joint.options import JointModelOption, Seeds, print_difference
 from kgraft.cli.output import AsJson, Quiet
 from kgraft.progress import progress_bar
 
@@ -30,8 +24,6 @@ def eval_(
         Path | None, typer.Option(help="The folder with the task's files, where it has some.")
     ] = None,
     seeds: Seeds = 1,
-    strategies: Strategies = False,
-    encoder: EncoderOption = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -43,15 +35,11 @@ def eval_(
     interval holds the difference in 95 of 100 cases (paired bootstrap over the examples, seeds
     pooled).
 
-    With --strategies the encoder that never knew the graph is compared with four that do: from
-    pre-training only, from fine-tuning only, from both, and by learning what the graph asks in the
-    same steps (multi-task).
-
     Examples:
 
       kgraft joint eval classes --model together --graph my-graph
 
-      kgraft joint eval relations --model together --graph my-graph --data TEXTS --strategies
+      kgraft joint eval relations --model together --graph my-graph --data TEXTS
     """
     from kgraft.graph import Graph
     from kgraft.tasks import JOINT_TASKS
@@ -59,20 +47,13 @@ def eval_(
     JOINT_TASKS.check(task)
     opened = Graph.open(graph)
     need_joint_model(model)
-    need_data(data)
-    from kgraft.joint import JointModel, load_untrained
-    from kgraft.tasks import evaluate_joint, evaluate_strategies
+    need_task_data(task, data)
+    from kgraft.joint import JointModel
+    from kgraft.tasks import evaluate_joint
     from kgraft.training import read_manifest
 
     JOINT_TASKS[task].refuse_learned(read_manifest(model, JointModel).facts, opened)
     load = partial(JointModel.from_pretrained, model)
     with progress_bar(quiet) as progress:
-        if strategies:
-            untrained = partial(load_untrained, model, opened, encoder)
-            differences = evaluate_strategies(
-                task, load, untrained, opened, data, seeds=seeds, progress=progress
-            )
-            print_differences(task, differences, as_json=as_json)
-            return
         difference = evaluate_joint(task, load, opened, data, seeds=seeds, progress=progress)
-    print_differences(task, difference, as_json=as_json)
+    print_difference(task, difference, as_json=as_json)

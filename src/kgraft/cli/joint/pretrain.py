@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgraft.cli.given import need_room, need_texts
+from kgraft.cli.given import need_encoder, need_room, need_texts
 from kgraft.cli.output import (
     AsJson,
     GraphName,
@@ -71,6 +71,7 @@ def pretrain(
 
     opened = Graph.open(graph)
     need_texts(texts)
+    need_encoder(encoder)
     need_room(out, overwrite=overwrite)
     from kgraft.corpus import verbalise_graph
     from kgraft.joint import JointModel

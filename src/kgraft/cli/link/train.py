@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli.given import need_link_model, need_room
+from kgraft.cli.given import need_encoder, need_link_model, need_room
 from kgraft.cli.output import (
     MOST,
     AsJson,
@@ -83,6 +83,7 @@ def train(
     opened = Graph.open(graph)
     need_room(out, overwrite=overwrite)
     need_link_model(init_from)
+    need_encoder(encoder)
     annotated = read_annotated(texts, opened) if texts else None
     held_out = read_annotated(valid, opened) if valid else None
     from kgraft.link import adapt_linker, load_model, new_model, read_adaptation

@@ -20,7 +20,7 @@ from kgraft.graft.relations import Relations
 from kgraft.graft.settings import KnowledgeConfig, TextSettings
 from kgraft.graft.windows import locate_mentions
 from kgraft.graph import Entity, Graph, Mentions
-from kgraft.graph.matcher import NameMatcher
+from kgraft.graph.names import NameMatcher
 from kgraft.progress import Progress
 from kgraft.text import Encoder
 from kgraft.vectors import (
@@ -31,8 +31,8 @@ from kgraft.vectors import (
     TableVectors,
     TextVectors,
     WordVectors,
+    same_graph,
 )
-from kgraft.vectors.entity_vectors import same_graph
 
 if TYPE_CHECKING:
     from kgraft.graft.encoder import GraftedEncoder

@@ -16,9 +16,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, gelu
 
+from kgraft.arrays import rank_within
 from kgraft.errors import BadInput
 from kgraft.graph import SPLITS, Graph, TripleArrays
-from kgraft.graph.adjacency import rank_within
 from kgraft.joint import FineTuning
 from kgraft.measure import Queries, QueryBatch, Ranking, rank
 from kgraft.tasks.graph_reader import AT_ONCE, GraphReader

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
+from kgraft.arrays import rank_within
 from kgraft.errors import BadInput
-from kgraft.graph.adjacency import rank_within
 from kgraft.joint import FineTuning, FineTuningTask, language_parameters
 from kgraft.tasks.interfaces import JointEvaluation
 from kgraft.tasks.joint import JOINT_TASKS

@@ -1,0 +1,92 @@
+"""What WordNet adds to tasks that do not ask for it: python -m benchmarks.graft.downstream."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.cached import cached_counts
+from benchmarks.graft.senses import LINKER_LAYER, SEEDS, UPWARDS, linker_folder, wordnet
+from benchmarks.harness import Benchmark, Goal, shared_data
+from kgraft.graft import GraftedEncoder, WordNetKnowledge
+from kgraft.graft.saving import read_config
+from kgraft.measure import paired_difference
+from kgraft.storage import sha256
+from kgraft.tasks import SEMEVAL, TYPING, WIC, ClassSettings, ClassTask
+from kgraft.tasks.evaluate import fine_tune, splits_of
+
+BENCHMARK = Benchmark(
+    name="graft_downstream",
+    measures="what WordNet adds to tasks that do not ask for it: WiC, SemEval, UFET",
+    minutes=None,
+    data=("relations/semeval2010-8", "typing/ufet", "wic", "wordnet-3.0", "wsd"),
+    off="trained alike",
+)
+
+TASKS = {
+    "wic": (WIC, Path("wic")),
+    "semeval2010_8": (SEMEVAL, Path("relations/semeval2010-8")),
+    "ufet": (TYPING, Path("typing/ufet")),
+}
+SETTINGS = ClassSettings(epochs=3, frozen=3)
+PROTOCOL = """
+Accuracy on WiC, the official macro-F1 on SemEval-2010 task 8, micro-F1 of the nine coarse types on
+UFET. WordNet stands after the fourth layer of the default encoder; its linker was trained on SemCor
+and on WordNet's examples (without any that is in WiC) while the encoder stayed as it is. It is
+fine-tuned with its knowledge on and off: the same settings and seeds, the upper three layers
+learning, the epoch chosen on dev (for SemEval a tenth of train). The classifier reads the mean of a
+span's tokens, and S' of the graft for the words of the span, which is zero when it is off: off is
+thus the plain encoder. Differences are on minus off with a 95 % interval, paired bootstrap
+over examples, seeds pooled. above_zero: on how many of the three the whole interval is above zero.
+"""
+GOALS: dict[str, Goal] = {"above_zero": {"at_least": 2}}
+
+
+def main() -> None:
+    """Fine-tune, measure and record."""
+    data = shared_data()
+    if data is None:
+        return
+    knowledge = wordnet(data, UPWARDS)
+    graft = linker_folder(knowledge, data)
+    with BENCHMARK.run(
+        protocol=PROTOCOL,
+        data={"name": "wic", "sha256": sha256(data / "wic" / "test.jsonl")},
+        seeds=SEEDS,
+        goals=GOALS,
+    ) as run:
+        above = 0
+        for name, (task, folder) in TASKS.items():
+            pairs = [_counts(knowledge, graft, task, data / folder, seed) for seed in SEEDS]
+            on, off = (np.sum([pair[side] for pair in pairs], 0) for side in (0, 1))
+            difference = paired_difference(on, off, figure=task.figure)
+            print(name, difference, flush=True)
+            run.difference(name, difference)
+            above += difference.low > 0
+        run.figure("above_zero", above)
+
+
+def _counts(
+    knowledge: WordNetKnowledge, graft: Path, task: ClassTask, folder: Path, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the counts of the test examples with knowledge on, and off."""
+    parts = splits_of(task, folder)
+
+    def tuned(*, knowing: bool) -> np.ndarray:
+        encoder = GraftedEncoder.from_pretrained(graft, {LINKER_LAYER: knowledge})
+        return fine_tune(task, encoder, *parts, seed, SETTINGS, knowing=knowing)
+
+    made_by = (SETTINGS, sha256(folder / "test.jsonl"))
+    name = f"{task.name}.{seed}"
+    off = cached_counts(f"{name}.off", made_by, partial(tuned, knowing=False))
+    on = cached_counts(
+        f"{name}.on", (*made_by, read_config(graft).facts), partial(tuned, knowing=True)
+    )
+    print(name, *(float(task.figure(side.sum(0))) for side in (on, off)), flush=True)
+    return on, off
+
+
+if __name__ == "__main__":
+    main()
