@@ -104,11 +104,8 @@ WRONG = {
     "joint eval relations --model kinds/joint": "relations needs data",
     "joint eval relations --model kinds/joint --data nowhere": "no folder nowhere",
     "joint eval relations --model kinds/joint --data there": "no file there/train.jsonl",
-    "joint eval classes --model cut/joint": "joint.safetensors is cut short",
-    "ask x --model nowhere": "no question answerer at nowhere",
-    "ask x --graph nowhere --model nowhere": "no graph at nowhere",
-    "ask x --about xyzxyz --model nowhere": "nothing in the graph is named 'xyzxyz'",
-    "ask ' ' --model nowhere": "a question is empty",
+    "joint eval classes --model nowhere": "no joint model at nowhere",
+    "joint eval nothing --model nowhere": "no task is named 'nothing'",
     "ask train --model nowhere --data there": "no joint model at nowhere",
     "ask train --model cut/joint --data there": "joint.safetensors is cut short",
     "ask train --model kinds/joint --data nowhere": "no folder nowhere",
@@ -117,9 +114,13 @@ WRONG = {
     "ask train --model kinds/joint --data data --out there": "there exists already",
     "ask eval --model nowhere --data there": "no joint model at nowhere",
     "ask eval --model kinds/joint --data nowhere": "no folder nowhere",
+    "ask eval --model kinds/joint --data there": "no file there/train.jsonl",
     "ask eval --model kinds/joint --data there --graph nowhere": "no graph at nowhere",
-    "joint eval classes --model nowhere": "no joint model at nowhere",
-    "joint eval nothing --model nowhere": "no task is named 'nothing'",
+    "ask question x --graph nowhere --model nowhere": "no graph at nowhere",
+    "ask question x --model nowhere": "no question answerer at nowhere",
+    "ask question x --about xyzxyz --model nowhere": "nothing in the graph is named 'xyzxyz'",
+    "ask x --model kinds/joint": "is a joint model, not a question answerer",
+    "ask ' ' --model nowhere": "a question is empty",
 }
 RUN = """
 import json, shlex, sys
@@ -226,4 +227,4 @@ def test_the_names_are_those_there_are():
 
     assert {name: f.suffixes for name, f in export.FORMATS.items()} == given.VECTOR_FILES
     assert given.PICTURES == plot.SUFFIXES
-    assert set(given.PARTS) < {*GRAFT_TASKS, *JOINT_TASKS}
+    assert set(given.TASK_FILES) <= {*GRAFT_TASKS, *JOINT_TASKS}
