@@ -11,10 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+from kgraft.graft.saving import read_config
 
 from benchmarks.harness import WORK
 from kgraft.graft import GraftSettings
-from kgraft.graft.saving import read_config
 
 
 def graft_is_current(folder: Path, settings: GraftSettings, identity: Mapping[str, object]) -> bool:

@@ -6,12 +6,12 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from kgraft.graft.saving import read_config
 
 from benchmarks.cached import cached_counts
 from benchmarks.graft.senses import LINKER_LAYER, SEEDS, UPWARDS, linker_folder, wordnet
 from benchmarks.harness import Benchmark, Goal, shared_data
 from kgraft.graft import GraftedEncoder, WordNetKnowledge
-from kgraft.graft.saving import read_config
 from kgraft.measure import paired_difference
 from kgraft.storage import sha256
 from kgraft.tasks import SEMEVAL, TYPING, WIC, ClassSettings, ClassTask

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from kgraft.graft.attention import AttentionSettings
+
 from benchmarks.cached import graft_is_current
 from benchmarks.harness import WORK
 from kgraft.graft import (
@@ -17,7 +19,6 @@ from kgraft.graft import (
     open_knowledge,
     train_graft,
 )
-from kgraft.graft.attention import AttentionSettings
 from kgraft.graph import build_graph, open_source
 from kgraft.tasks.senses import (
     SenseTexts,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from kgraft.graft.noticed import Noticed
+from kgraft.graft.trainee import Batch, GraftTrainee
 
 from benchmarks.harness import Benchmark, Goal, Run, turns
 from kgraft.graft import GraftedEncoder, GraftSettings, GraphKnowledge, Mentions, attach
 from kgraft.graft.encoder import NoticedWindows
-from kgraft.graft.noticed import Noticed
-from kgraft.graft.trainee import Batch, GraftTrainee
 from kgraft.graph import Graph
 from kgraft.text import Encoder, MaskedHead, TokenSpans
 from kgraft.vectors import TextVectors

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.graft.senses import LAYER, SEEDS, trained_folder, wordnet
 from benchmarks.harness import Benchmark, Goal, shared_data
 from kgraft.graft import GraftedEncoder
-from kgraft.measure import paired_difference, ratio
+from kgraft.measure import paired_difference
 from kgraft.storage import sha256
 from kgraft.tasks import choose_senses, first_senses, read_senses, sense_counts
 
