@@ -39,7 +39,7 @@ def _learnt(data: Path) -> Path:
     apart = {json.loads(line)["name"] for line in lines}
     with new_file(path) as partial, partial.open("w", encoding="utf-8") as file:
         for source in ("wiki80/all.jsonl.gz", "fewrel/train_wiki.jsonl.gz"):
-            for _, line in json_lines(folder / source):
+            for _, line in read_json_lines(folder / source):
                 item = json.loads(line)
                 item["relation"] = item.get("name", item["relation"])
                 if item["relation"] not in apart:
