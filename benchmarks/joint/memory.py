@@ -44,9 +44,9 @@ loss and with gradients, over the same step with the memory, to whose time that 
 neighbourhoods of 8 then 4 edges, the default; speedup_wide: of 25 then 10, as GraphSAGE has them.
 Two threads; five batches, each by both. Quality: 60 steps of 512 tokens and 8 walks with either,
 the memory refreshed by the schedule (10, 10, 10, 20, …); masked-entity accuracy in 15 other
-articles, the gold entity among its neighbours and 64 random entities, five draws of the masked mentions,
-both with a memory that the final model has read. So few steps can only rule out a large loss of
-accuracy: the draws spread by more than the two differ.
+articles, the gold entity among its neighbours and 64 random entities, five draws of the masked
+mentions, both with a memory that the final model has read. So few steps can only rule out a large
+loss of accuracy: the draws spread by more than the two differ.
 """
 GOALS: dict[str, Goal] = {"speedup": {"at_least": 15}, "accuracy_lost": {"at_most": 0.01}}
 
