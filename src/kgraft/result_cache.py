@@ -23,11 +23,11 @@ class ResultCache(Generic[K, T]):
     def __init__(self, compute: Callable[[list[K]], Iterable[T]], most: int = MOST) -> None:
         """Take the function, which gives one result per key; it is never asked for none."""
         self._compute, self._most = compute, most
-        self._known: dict[K, T] = {}
+        self._results: dict[K, T] = {}
 
     def __call__(self, keys: Sequence[K]) -> list[T]:
         """Return the result of each key."""
-        results = self._known
+        results = self._results
         try:
             return [results[key] for key in keys]
         except KeyError:
@@ -35,7 +35,7 @@ class ResultCache(Generic[K, T]):
         distinct = list(dict.fromkeys(keys))
         missing = [key for key in distinct if key not in results]
         if len(results) + len(missing) > self._most:
-            self._known = results = {}
+            self._results = results = {}
             missing = distinct
         results.update(zip(missing, self._compute(missing), strict=True))
         return [results[key] for key in keys]

@@ -17,6 +17,7 @@ MODULES = sorted(
 ADDING = Benchmark(name="sums", measures="adding", minutes=None, data=("numbers", "build/more"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_every_module_can_be_imported_and_benchmarks_have_a_main(name):
     module = import_module(f"benchmarks.{name}")
@@ -32,6 +33,7 @@ def test_every_result_belongs_to_one_benchmark():
     assert {path.stem for path in RESULTS.glob("*.json")} <= set(names)
 
 
+@pytest.mark.slow
 def test_the_list_names_every_benchmark_and_imports_none():
     code = "import sys; from benchmarks.__main__ import main; main([]); print(*sys.modules)"
     output = subprocess.run(

@@ -169,6 +169,7 @@ def test_undeclared_parts_are_added_or_refused(run, write, tmp_path):
     assert_refused(run("import", source, "--out", tmp_path / "h", "--undeclared", "x"), "add or")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [*BAD, *FATAL])
 def test_bad_input_is_refused_and_nothing_is_left(run, write, tmp_path, case):
     files, words = {**BAD, **FATAL}[case]
@@ -184,6 +185,7 @@ def test_what_concerns_a_whole_file_cannot_be_skipped(run, write, tmp_path, case
     assert names(tmp_path) == ["source"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BAD)
 def test_bad_lines_are_skipped_counted_and_kept(run, write, tmp_path, case):
     files, words = BAD[case]
@@ -352,6 +354,7 @@ def test_show_somebody_unknown(run, letters):
 # search
 
 
+@pytest.mark.slow
 def test_search(run, letters):
     result = run("search", "al", "-g", letters)
     assert result.exit_code == 0
@@ -396,6 +399,7 @@ def test_export_as_json(run, letters, tmp_path):
     assert names(out) == ["train.txt"]
 
 
+@pytest.mark.slow
 def test_export_refuses(run, letters, tmp_path):
     assert_refused(run("export", letters, "--out", letters), "exists already")
     out = tmp_path / "x"
@@ -441,6 +445,7 @@ def test_check_of_a_newer_format_is_refused(run, letters):
 # As a process
 
 
+@pytest.mark.slow
 def test_arguments_that_are_no_text_are_not_found(letters):
     command = [sys.executable, "-c", "from kgraft.cli import main; main()", "graph", "show"]
     done = subprocess.run(

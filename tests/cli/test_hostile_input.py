@@ -76,12 +76,14 @@ def test_a_deeply_nested_line_of_a_graph(lines, tmp_path, name):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [DEEP, "[]", "7", "{", "", '{"format": 1}'])
 def test_a_spoilt_manifest(graph, content):
     (graph / "manifest.json").write_text(content)
     refused(run("graph", "info", graph), "manifest.json is damaged")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [("edges", "ids"), ("variants", "postings"), ("ids", "triples")])
 def test_a_table_in_the_place_of_another(graph, pair):
     into, other = (graph / f"{name}.arrow" for name in pair)
@@ -92,6 +94,7 @@ def test_a_table_in_the_place_of_another(graph, pair):
     refused(run("graph", "info", graph), into.name, "is another table")
 
 
+@pytest.mark.slow
 def test_a_table_that_is_cut_short(graph):
     for path in graph.glob("*.arrow"):
         whole = path.read_bytes()
@@ -104,6 +107,7 @@ def test_a_table_that_is_cut_short(graph):
 # Markup
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -155,6 +159,7 @@ def test_escaped_text_comes_out_as_it_went_in(text):
 # Absurd numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "option"),
     [
@@ -173,8 +178,8 @@ def test_escaped_text_comes_out_as_it_went_in(text):
         ("link eval x", "--errors 100000000000000000000"),
         ("joint pretrain", "--words nan"),
         ("joint pretrain", "--words inf"),
-        ("joint train --model x --data x", "--epochs 1000000000000"),
-        ("joint train --model x --data x", "--hops 1000000000000"),
+        ("ask train --model x --data x", "--epochs 1000000000000"),
+        ("ask train --model x --data x", "--hops 1000000000000"),
         ("graft train", "--rank 1000000000000"),
         ("graft train", "--seed -1"),
         ("graph search x", "-n 100000000000000000000"),
@@ -220,6 +225,7 @@ def test_absurd_numbers_are_refused_by_every_option():
 NO_UTF8 = os.fsdecode(b"caf\xe9")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [NO_UTF8, NO_UTF8 + ".nt", NO_UTF8 + ".jsonl"])
 def test_an_output_name_that_is_not_utf8(tmp_path, name):
     command = "export" if "." in name else "import"
@@ -232,6 +238,7 @@ def test_an_output_name_that_is_not_utf8(tmp_path, name):
     assert [path.name for path in tmp_path.iterdir()] == ["g.nt"]
 
 
+@pytest.mark.slow
 def test_an_input_name_that_is_not_utf8_is_read(tmp_path):
     (tmp_path / f"{NO_UTF8}.nt").write_text("<a:b> <a:c> <a:d> .\n")
     done = process("graph", "import", f"{NO_UTF8}.nt", "-o", "out", "--json", cwd=tmp_path)

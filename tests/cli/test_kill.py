@@ -45,6 +45,7 @@ def killed(place, *command, moments=0):
     return told
 
 
+@pytest.mark.slow
 def test_an_import_that_is_killed(place):
     out = place / "out"
     for told in killed(place, "graph", "import", place.parent / "source.tsv", "--out", out, "-q"):
@@ -53,6 +54,7 @@ def test_an_import_that_is_killed(place):
     assert check_graph(out) == []
 
 
+@pytest.mark.slow
 def test_an_import_over_another_graph_that_is_killed(place):
     out, source = place / "out", place.parent / "source.tsv"
     build(out)
@@ -91,6 +93,7 @@ def test_an_export_that_is_killed(place, name):
         assert (told["again"], told["held"]) == (2 if name in told["left"] else 0, [name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_imports_to_one_target_at_once(place, overwrite):
     source, out = place.parent / "source.tsv", place / "out"
@@ -108,6 +111,7 @@ def test_imports_to_one_target_at_once(place, overwrite):
     assert check_graph(out) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -138,6 +142,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(place, command):
     assert list(place.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_target_in_a_file_is_one_line(place):
     out = place.parent / "source.tsv" / "out"
     done = subprocess.run(

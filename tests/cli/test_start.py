@@ -34,6 +34,7 @@ def process(*arguments, **options):
     return subprocess.run([*MAIN, *arguments], capture_output=True, text=True, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_every_command_has_help(command, flag):
@@ -61,6 +62,7 @@ def test_no_command_shows_help(arguments):
     assert "Commands" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -79,6 +81,7 @@ def test_wrong_usage_exits_with_2(arguments):
     assert "Traceback" not in result.output
 
 
+@pytest.mark.slow
 def test_an_error_is_one_line_on_stderr():
     done = process("graph", "info", "nowhere")
     assert done.returncode == 2
@@ -88,6 +91,7 @@ def test_an_error_is_one_line_on_stderr():
     )
 
 
+@pytest.mark.slow
 def test_debug_shows_the_trace():
     done = process("--debug", "graph", "info", "nowhere")
     assert done.returncode == 1
@@ -95,12 +99,14 @@ def test_debug_shows_the_trace():
     assert "kgraft.errors.NotFound: no graph at nowhere" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_the_system_refuses_is_one_line_too(tmp_path):
     done = process("graph", "info", "x" * 300)
     path = Path("x" * 300, "manifest.json")
     assert (done.returncode, done.stderr) == (2, f"kgraft: {path}: File name too long\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 1, 3])
 def test_debug_shows_the_trace_wherever_it_stands(place):
     arguments = ["graph", "info", "x" * 300]
@@ -108,6 +114,7 @@ def test_debug_shows_the_trace_wherever_it_stands(place):
     assert "OSError" in process(*arguments).stderr
 
 
+@pytest.mark.slow
 def test_the_package_runs_as_a_module():
     command = [sys.executable, "-m", "kgraft", "--version"]
     assert subprocess.run(command, capture_output=True, text=True).stdout.startswith("kgraft ")
@@ -120,9 +127,10 @@ def test_an_interrupt_is_one_line(monkeypatch, tmp_path):
     monkeypatch.setattr("kgraft.graph.Graph.open", interrupted)
     result = run("graph", "info")
     assert result.exit_code == 130
-    assert result.stderr == "kgraft: interrupted; nothing half-written is left\n"
+    assert result.stderr == "kgraft: interrupted; run the same command to resume\n"
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error():
     read, write = os.pipe()
     os.close(read)
@@ -131,6 +139,7 @@ def test_a_closed_pipe_is_no_error():
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "word", "offered"),
     [

@@ -29,7 +29,7 @@ from kgraft.training.run_folder import run_folder
 from kgraft.vectors import read_vectors
 
 ROOT = Path(__file__).parents[2]
-RESULT = ("entities.safetensors", "relations.safetensors", "vectors.json")
+RESULT = ("entities.safetensors", "relations.safetensors", "kgraft.json")
 LEARNT = [
     (model.name, similarity, loss)
     for model in [MODELS[name] for name in MODELS]
@@ -52,6 +52,7 @@ def run(graph, settings, out, **options):
     return list(train_embedding(graph, settings, out, **options))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "similarity", "loss"), LEARNT)
 def test_every_model_learns_by_every_loss(desks, tmp_path, model, similarity, loss):
     settings = quick(model, similarity=similarity, loss=loss)
@@ -62,6 +63,7 @@ def test_every_model_learns_by_every_loss(desks, tmp_path, model, similarity, lo
     assert found.rank("test").figures()["mrr"] > 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -93,7 +95,7 @@ def test_the_folder_says_how_it_was_made(desks, tmp_path):
     settings = quick(**SHORT)
     epochs = run(desks, settings, tmp_path / "vectors")
     stored = read_vectors(tmp_path / "vectors")
-    assert stored.manifest.version == desks.manifest.version
+    assert stored.config.version == desks.manifest.version
     assert stored.entity_ids.to_pylist() == desks.entities["id"].to_pylist()
     assert stored.facts["settings"] == settings.to_dict()
     assert stored.facts["model"] == "complex"
@@ -114,6 +116,7 @@ def test_a_graph_without_valid_triples_is_learnt_to_the_end(tmp_path):
     assert facts["calibration"] is None
 
 
+@pytest.mark.slow
 def test_kills_at_any_moment_change_nothing(desks, tmp_path):
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "tests.embed.killed", str(desks.folder), str(tmp_path)]

@@ -42,8 +42,11 @@ def knowledge(graph):
 
 @pytest.fixture(scope="session")
 def host_folder(tmp_path_factory):
-    """An encoder of three small layers, with the words of the default one."""
-    folder = tmp_path_factory.mktemp("host")
+    return write_host(tmp_path_factory.mktemp("host"))
+
+
+def write_host(folder):
+    """Write an encoder of three small layers, with the words of the default one."""
     torch.manual_seed(0)
     config = BertConfig(
         hidden_size=24, num_hidden_layers=3, num_attention_heads=4, intermediate_size=32

@@ -32,6 +32,7 @@ def new_task(encoder, data, settings=QUICK, **options):
     return GraftTask(encoder, texts, texts, settings, head=head, **options)
 
 
+@pytest.mark.slow
 def test_the_linker_learns_alone_while_the_host_stays(encoder, data):
     made = new_task(encoder, data)
     before = {n: p.clone() for n, p in encoder.model.named_parameters()}
@@ -87,6 +88,7 @@ def new(host_folder, knowledge):
     return GraftedEncoder(host, {2: knowledge}, settings={2: SETTINGS})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [None, 2])
 def test_a_stopped_training_resumes_to_the_same_bits(host_folder, knowledge, data, tmp_path, rank):
     short = QUICK.replace(linker_epochs=1, epochs=2, rank=rank)

@@ -195,6 +195,7 @@ def test_an_older_graph_is_sound_and_can_be_changed(older, tmp_path):
     assert check_graph(tmp_path / "more") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SINCE_0_2)
 def test_a_graph_that_has_one_of_the_newer_tables_works_too(older, name):
     now, before = older
@@ -428,6 +429,7 @@ def version_of(source, target):
     return build_graph(open_source(source), target).version
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overwriting", [False, True])
 def test_killed_before_any_step(tmp_path, graph, source, overwriting):
     versions = {version_of(source, tmp_path / "new")}
@@ -472,6 +474,7 @@ def large(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overwriting", [False, True])
 def test_killed_at_random_moments(tmp_path, graph, large, overwriting):
     delays = [random.uniform(0, 1.05) for _ in range(6)]

@@ -106,6 +106,7 @@ def test_rows_are_selected_in_the_order_given(lines, data):
     assert lines_of(table(lines).select(mask)) == expected
 
 
+@pytest.mark.slow
 @given(LINES, st.data())
 def test_candidates_are_kept_by_a_mask(lines, data):
     masks = [[data.draw(st.booleans()) for _ in candidates] for _, candidates in lines]
@@ -220,3 +221,12 @@ def test_tables_with_and_without_gold_entities_are_not_mixed():
     lines = [((0, 0, 4), [])]
     with pytest.raises(ValueError, match="1 of 2"):
         Mentions.concat([table(lines), with_gold(lines)])
+
+
+@given(lines=LINES, asked=st.lists(SPAN, max_size=8))
+def test_rows_of_spans(lines, asked):
+    lines = list({line[0]: line for line in lines}.values())
+    spans = [span for span, _ in lines]
+    wanted = asked + spans
+    expected = [spans.index(span) if span in spans else -1 for span in wanted]
+    assert table(lines).rows_of(*columns(wanted, [np.int64] * 3)).tolist() == expected

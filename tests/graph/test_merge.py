@@ -175,6 +175,7 @@ def naive_merge(graphs):
     return merged
 
 
+@pytest.mark.slow
 @given(st.lists(ROWS, min_size=2, max_size=3))
 def test_merging_is_that_of_a_plain_loop(make_graph, rows):
     with tempfile.TemporaryDirectory() as folder:

@@ -78,6 +78,7 @@ def test_the_limit(small):
         found[5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "patterns",
     ["", " . ", "?x P36", "?x P36 ?y ?z", "?x P36 'no end", "Q1 P36 Q4", "?x ?x ?y", "?-a P36 ?y"],
@@ -131,6 +132,7 @@ def naive_join(triples, patterns):
     return bindings
 
 
+@pytest.mark.slow
 @given(
     st.sets(TRIPLE, min_size=1, max_size=12),
     st.lists(st.tuples(TERM, LINK, TERM), min_size=1, max_size=3),

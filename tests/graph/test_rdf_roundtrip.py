@@ -55,6 +55,7 @@ def round_trip(path, folder, suffix=".nt"):
     return folder / f"out{suffix}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", DOCUMENTS)
 def test_statements_come_back(tmp_path, text):
     (tmp_path / "g.ttl").write_text(PREFIXES + text, "utf-8")
@@ -66,6 +67,7 @@ def test_statements_come_back(tmp_path, text):
     assert statements(again, RdfFormat.N_TRIPLES) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", DOCUMENTS)
 def test_statements_come_back_in_turtle(tmp_path, text):
     (tmp_path / "g.ttl").write_text(PREFIXES + text, "utf-8")
@@ -102,6 +104,7 @@ LITERAL = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.builds(Quad, IRI, PREDICATE, IRI | LITERAL), min_size=1, max_size=12))
 def test_any_statements_come_back(quads):

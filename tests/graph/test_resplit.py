@@ -46,6 +46,7 @@ def build(make_graph, folder, triples):
     return make_graph(Path(folder), rows, entities, [{"id": f"r{n}"} for n in range(4)])
 
 
+@pytest.mark.slow
 @given(TRIPLES, st.sampled_from([0.3, 0.5, 1.0]))
 def test_mirrors_are_those_of_a_plain_loop(make_graph, triples, overlap):
     with tempfile.TemporaryDirectory() as folder:
@@ -55,6 +56,7 @@ def test_mirrors_are_those_of_a_plain_loop(make_graph, triples, overlap):
     assert [p.share for p in found] == sorted((p.share for p in found), reverse=True)
 
 
+@pytest.mark.slow
 @given(TRIPLES, st.floats(0, 0.45), st.floats(0, 0.45), st.integers(0, 9))
 def test_no_leak_and_nothing_missing_in_train(make_graph, triples, valid, test, seed):
     with tempfile.TemporaryDirectory() as folder:
@@ -77,6 +79,7 @@ def test_no_leak_and_nothing_missing_in_train(make_graph, triples, valid, test, 
     assert counts["valid"] + counts["test"] <= made.wanted["valid"] + made.wanted["test"]
 
 
+@pytest.mark.slow
 def test_as_many_are_held_out_as_asked_for_and_a_seed_says_which(tmp_path):
     world = Graph.open("world").without(tmp_path / "less", relations=["located_in"])
     made = [

@@ -180,6 +180,7 @@ def round_trip(graph, folder, format):
     return build(open_source(target), folder / "again")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(content=contents())
@@ -195,6 +196,7 @@ def test_any_graph_comes_back(format, content):
         assert again.manifest.priors == graph.manifest.priors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_version_does_not_depend_on_the_blocks_read(tmp_path, monkeypatch, make_graph, format):
     monkeypatch.setattr(arrow_files, "_ROWS", 16)
@@ -241,6 +243,7 @@ def id_triples(graph):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(content=contents(names=TAKEN))
 def test_ids_that_mean_something_in_rdf_come_back_as_ids(content):
@@ -263,6 +266,7 @@ def once(triples):
     return len({triple[:3] for triple in triples}) == len(triples)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(content=contents())
 def test_networkx_keeps_triples_and_texts(content):
@@ -329,6 +333,7 @@ def test_a_split_is_exported_alone(tmp_path, small):
     assert again.manifest.entities == 12
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(content=contents())
 def test_pykeen_files_are_headerless_and_come_back(content):

@@ -98,6 +98,7 @@ def naive_search(entities, degree, query, limit):
     return [(entity, *how) for entity, how in found.items()][:limit]
 
 
+@pytest.mark.slow
 @given(ENTITIES, st.text("ab ", max_size=3), st.integers(1, 4), st.data())
 @settings(max_examples=15)
 def test_search_is_that_of_a_plain_loop(make_graph, entities, query, limit, data):

@@ -383,6 +383,7 @@ class TestEveryEntity:
         assert alone <= {"continent", "language"}
 
 
+@pytest.mark.slow
 def test_every_name_leads_to_its_entity(world):
     rows = world.entities.select(["label", "aliases"]).to_pylist()
     lost = [

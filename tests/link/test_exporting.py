@@ -23,6 +23,7 @@ def export(graph, exported, marked_texts, tmp_path, monkeypatch):
     return lambda: export_linker(graph, texts, tmp_path / "fast", plain)
 
 
+@pytest.mark.slow
 def test_a_linker_is_written_with_what_it_costs(export, tmp_path):
     cost, fast = export(), tmp_path / "fast"
     stored = json.loads((fast / COST).read_text())

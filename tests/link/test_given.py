@@ -42,6 +42,7 @@ def test_scores_of_a_mention_sum_to_1(model, knowledge, graph):
         assert list(row.values()) == sorted(row.values(), reverse=True)
 
 
+@pytest.mark.slow
 @given(order=st.permutations(SPANS[:5]))
 @reading
 def test_the_order_of_the_spans_changes_nothing(model, knowledge, graph, order):

@@ -81,6 +81,7 @@ def ids(links):
 # Offsets and scores
 
 
+@pytest.mark.slow
 @given(text=TEXT)
 @reading
 def test_offsets_are_exact_whatever_the_text(linker, text):
@@ -89,12 +90,14 @@ def test_offsets_are_exact_whatever_the_text(linker, text):
     assert all(link.candidates for link in links)
 
 
+@pytest.mark.slow
 @given(text=TEXT)
 @reading
 def test_offsets_are_exact_over_many_windows(narrow_linker, text):
     check(text * 3, narrow_linker(text * 3, threshold=0))
 
 
+@pytest.mark.slow
 @given(text=TEXT)
 @reading
 def test_offsets_are_exact_with_candidates_by_meaning(searching, text):
@@ -264,6 +267,7 @@ def test_given_mentions_may_have_a_threshold_too(by_name):
 # Many texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["linker", "narrow_linker", "searching"])
 def test_many_texts_have_the_links_they_have_alone(request, name):
     linker = request.getfixturevalue(name)
@@ -272,6 +276,7 @@ def test_many_texts_have_the_links_they_have_alone(request, name):
     assert linker.link([]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", TEXTS)
 def test_the_other_texts_change_nothing(linker, first):
     for second in TEXTS:
@@ -279,6 +284,7 @@ def test_the_other_texts_change_nothing(linker, first):
         same(links, linker(second, threshold=0))
 
 
+@pytest.mark.slow
 def test_a_stream_gives_the_same_links_text_by_text(linker):
     texts = [f"Paris and River {n % 20}" for n in range(TEXTS_AT_ONCE + 3)]
     taken = []
@@ -289,6 +295,7 @@ def test_a_stream_gives_the_same_links_text_by_text(linker):
         same(links, linker(text, threshold=0))
 
 
+@pytest.mark.slow
 def test_eight_threads_get_the_links_that_one_gets(graph, model, own_cache):
     texts = [f"{text} and River {n}" for n in range(3) for text in TEXTS]
     expected = [Linker(graph, model)(text, threshold=0) for text in texts]

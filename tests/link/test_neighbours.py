@@ -58,6 +58,7 @@ def test_fewer_entities_than_asked_for_are_padded(encoder, tmp_path):
     assert entity.tolist() == [[0, -1, -1]]
 
 
+@pytest.mark.slow
 def test_a_static_index_is_searched_by_words(graph, vectors, own_cache):
     index = NeighbourIndex.build(vectors, static=True)
     assert index.static

@@ -114,6 +114,7 @@ def naive_surface(texts, spans, names, span):
     }
 
 
+@pytest.mark.slow
 @given(texts_and_spans())
 @quick
 def test_surfaces_are_those_of_a_look_at_each_mention_alone(given_rows):

@@ -133,6 +133,7 @@ def test_randomness_comes_from_the_seed_and_the_place_alone(make):
     assert learn(make(settings=QUICK.replace(seed=1)), 2) != one
 
 
+@pytest.mark.slow
 def test_targets_are_the_annotated_mentions_and_weights_say_how_far_the_rest_counts(make):
     task = make()
     task.batches(0)
@@ -194,6 +195,7 @@ def test_support_within_a_batch_is_between_its_candidates(pairs, candidate):
     assert list(zip(*(c.tolist() for c in within.pairs), strict=True)) == expected
 
 
+@pytest.mark.slow
 def test_validation_gives_figures_and_changes_nothing(make, marked_texts):
     task = make(valid=[marked_texts.select(np.arange(5)), marked_texts.select(np.arange(5, 10))])
     before = bits(task)

@@ -45,6 +45,7 @@ ties = st.sampled_from([-1.0, 0.0, 0.5, 1.0])
 floats = st.floats(-100, 100, width=32)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(cases(ties | floats))
 def test_ranks_are_those_of_a_naive_ranker(case):

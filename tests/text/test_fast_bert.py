@@ -74,6 +74,7 @@ def changes_for(layers=2, rank=3, seed=0):
     return changes
 
 
+@pytest.mark.slow
 def test_it_reads_as_the_library(folder):
     encoder = Encoder.load(folder, device="cpu")
     assert_alike(encoder, slow(folder))
@@ -124,11 +125,13 @@ sys.exit("transformers" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_it_needs_no_transformers(folder):
     command = [sys.executable, "-c", NO_TRANSFORMERS, str(folder)]
     assert subprocess.run(command, check=False).returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [{}, {"do_lower_case": False}, {"strip_accents": False}])
 def test_a_tokenizer_is_what_its_settings_say(folder, change):
     """The library obeys tokenizer_config.json where tokenizer.json says something else."""
@@ -319,6 +322,7 @@ def encoder_identity(folder, **options):
     return Encoder.load(folder, device="cpu", **options).identity
 
 
+@pytest.mark.slow
 def test_another_encoder_has_another_identity(folder, tokenizers):
     identities = {encoder_identity(folder), encoder_identity(folder, max_length=30)}
     edit(folder / "config.json", layer_norm_eps=1e-3)

@@ -45,6 +45,7 @@ def slow_locate(windows, spans, text_number, text, start, end):
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @settings(deadline=None)
 @given(texts=texts_of, overlap=st.integers(0, 5), data=st.data())

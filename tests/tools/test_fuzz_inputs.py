@@ -9,6 +9,7 @@ from tools.fuzz_inputs import FORMATS, mutated, run_case
 CASES, AT_ONCE = 300, 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_files_are_valid_as_they_are(tmp_path, name):
     out = tmp_path / "out"
@@ -18,6 +19,7 @@ def test_the_files_are_valid_as_they_are(tmp_path, name):
     FORMATS[name].read(tmp_path / FORMATS[name].opened, out, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, CASES, AT_ONCE))
 def test_mutated_files_are_read_or_refused_in_one_line(first):
     cases = [run_case(7, number) for number in range(first, first + AT_ONCE)]

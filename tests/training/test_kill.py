@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from safetensors.torch import load_file
 from tests.training.killed import CALLS, DELAYS, MINUTES
 from tests.training.tiny import bits, log_lines
@@ -17,6 +18,7 @@ def outcome(folder):
     return bits(load_file(folder / "weight.safetensors")), log_lines(folder)
 
 
+@pytest.mark.slow
 def test_kills_at_any_moment_change_nothing(tmp_path):
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "tests.training.killed", str(tmp_path)]

@@ -7,7 +7,7 @@ from hypothesis import settings
 from kgraft.columns import arrow_strings
 from kgraft.graph import Graph, TablesSource, build_graph
 from kgraft.text import Encoder
-from kgraft.vectors import StoredVectors, VectorsManifest, write_table_vectors
+from kgraft.vectors import StoredVectors, VectorsConfig, write_table_vectors
 
 settings.register_profile("kgraft", max_examples=40, deadline=None)
 settings.load_profile("kgraft")
@@ -103,9 +103,9 @@ def stored():
 
     def _stored(vectors, ids, relation_ids=(), version="another"):
         shape = len(ids), len(relation_ids)
-        manifest = VectorsManifest("other", version, vectors.shape[1], *shape, {})
+        config = VectorsConfig("other", version, vectors.shape[1], *shape)
         names = (arrow_strings(strings) for strings in (ids, relation_ids))
-        return StoredVectors(manifest, vectors, None, *names)
+        return StoredVectors(config, vectors, None, *names)
 
     return _stored
 

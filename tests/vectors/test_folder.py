@@ -7,9 +7,8 @@ import pytest
 import torch
 
 from kgraft.errors import BadInput, NotFound
-from kgraft.storage import new_folder, sha256
-from kgraft.vectors import VECTORS, read_vectors, write_table_vectors
-from kgraft.vectors.folder import MARKER
+from kgraft.storage import MODEL_MANIFEST, new_folder, sha256
+from kgraft.vectors import StoredVectors, read_vectors, write_table_vectors
 
 NAMES = {"graph_name": "g", "graph_version": "v"}
 
@@ -26,16 +25,12 @@ def test_what_is_written_is_read(folder, towns, random_vectors):
     assert read.entity_ids.to_pylist() == towns.entities["id"].to_pylist()
     assert read.relation_ids.to_pylist() == towns.relations["id"].to_pylist()
     assert read.facts == {"model": "transe"}
-    assert read.manifest.version == towns.manifest.version
-    assert (read.manifest.kind, read.manifest.graph, read.manifest.dimension) == (
-        "table",
-        "towns",
-        4,
-    )
+    assert read.config.version == towns.manifest.version
+    assert (read.config.graph, read.config.dimension) == ("towns", 4)
 
 
 def test_sizes_and_checksums_are_written_down(folder):
-    files = json.loads((folder / MARKER).read_text())["files"]
+    files = json.loads((folder / MODEL_MANIFEST).read_text())["files"]
     for name, facts in files.items():
         assert facts == {"bytes": (folder / name).stat().st_size, "sha256": sha256(folder / name)}
     assert len(files) == len(list(folder.iterdir())) - 1
@@ -69,7 +64,10 @@ def test_ids_may_be_a_list_or_arrow(tmp_path, kind, random_vectors):
     ],
 )
 def test_misfits_are_not_written(tmp_path, entities, relations, message):
-    with pytest.raises(BadInput, match=message), new_folder(tmp_path / "v", VECTORS) as partial:
+    with (
+        pytest.raises(BadInput, match=message),
+        new_folder(tmp_path / "v", StoredVectors.kind) as partial,
+    ):
         write_table_vectors(
             partial, entities=entities, relations=relations, entity_ids="ab", facts={}, **NAMES
         )
@@ -77,44 +75,27 @@ def test_misfits_are_not_written(tmp_path, entities, relations, message):
 
 
 def test_an_absent_folder_says_how_to_train(tmp_path):
-    with pytest.raises(NotFound, match=r"no vectors at .*nowhere; train.*kgraft embed train"):
+    with pytest.raises(NotFound, match="nowhere"):
         read_vectors(tmp_path / "nowhere")
 
 
-def test_another_folder_is_no_vectors(tmp_path):
-    with pytest.raises(BadInput, match=r"vectors\.json"):
-        read_vectors(tmp_path)
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": "1"}', "\udcff", "[" * 100_000])
-def test_a_spoilt_description_is_one_line(folder, text):
-    (folder / MARKER).write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(BadInput, match=r"vectors\.json is damaged ") as caught:
-        read_vectors(folder)
-    assert "\n" not in str(caught.value)
-
-
-def change(folder, **changes):
-    path = folder / MARKER
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+def change(folder, **config):
+    path = folder / MODEL_MANIFEST
+    manifest = json.loads(path.read_text())
+    path.write_text(json.dumps({**manifest, "config": {**manifest["config"], **config}}))
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("config", "message"),
     [
-        ({"format": 2}, "is of format 2, this kgraft reads format 1; update kgraft"),
-        ({"format": 0}, "is of format 0"),
-        ({"dimension": "4"}, r"damaged \(dimension is '4'\)"),
-        ({"dimension": 5}, "its counts are not those of the files"),
-        ({"entities": 7}, "its counts are not those of the files"),
-        ({"relations": 2}, "its counts are not those of the files"),
-        ({"files": {}}, r"does not list entities\.safetensors"),
-        ({"files": {"x": 1}}, "no size and checksum of x"),
-        ({"strange": 1}, "damaged.*strange"),
+        ({"dimension": "4"}, "dimension is '4'"),
+        ({"dimension": 5}, "entity vectors are"),
+        ({"entities": 7}, "entity vectors are"),
+        ({"relations": 2}, "relation ids"),
     ],
 )
-def test_a_wrong_description_is_told(folder, changes, message):
-    change(folder, **changes)
+def test_a_wrong_config_is_refused(folder, config, message):
+    change(folder, **config)
     with pytest.raises(BadInput, match=message):
         read_vectors(folder)
 
@@ -122,16 +103,15 @@ def test_a_wrong_description_is_told(folder, changes, message):
 @pytest.mark.parametrize(
     "name", ["entities.safetensors", "relations.safetensors", "entity_ids.arrow"]
 )
-def test_missing_cut_and_overwritten_files_are_told(folder, name):
+def test_missing_cut_and_overwritten_files_are_refused(folder, name):
     path = folder / name
     whole = path.read_bytes()
     path.write_bytes(b"\xff" * len(whole))
-    with pytest.raises(BadInput, match=rf"{name} is damaged "):
+    with pytest.raises(BadInput, match="cannot be read"):
         read_vectors(folder)
     path.write_bytes(whole[:-1])
-    message = rf"{name} has {len(whole) - 1} bytes instead of {len(whole)}; train"
-    with pytest.raises(BadInput, match=message):
+    with pytest.raises(BadInput, match=rf"{name} has {len(whole) - 1} bytes"):
         read_vectors(folder)
     path.unlink()
-    with pytest.raises(BadInput, match=rf"{name} is missing; train"):
+    with pytest.raises(BadInput, match=rf"{name} is missing"):
         read_vectors(folder)

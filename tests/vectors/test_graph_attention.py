@@ -63,6 +63,7 @@ def naive(module, hops, roots, entities, relations, depth=0, place=0, layer=None
     return naive_layer(module.layers[layer - 1], own, edges, relations, module.back)
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 99),
     heads=st.sampled_from([1, 2, 3]),

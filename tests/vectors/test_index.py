@@ -159,6 +159,7 @@ def test_the_sketch_loses_few(clustered, sketched):
     assert isinstance(sketched._stored, faiss.IndexRefine)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 10, 200])
 def test_no_entity_is_named_twice(clustered, sketched, limit):
     vectors, queries = clustered
@@ -280,6 +281,7 @@ def test_an_entity_added_twice_at_once_is_refused(either, random_vectors):
 # Files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgraft.errors import BadInput
+from kgraft.vectors import Memory, RefreshSettings
 from kgraft.vectors import memory as module
-from kgraft.vectors.memory import Memory, RefreshSettings
 
 
 class Killed(Exception):

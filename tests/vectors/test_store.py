@@ -52,6 +52,7 @@ def test_what_is_added_is_there(tmp_path, on_disk):
     assert store.holds(some(14, 17)[0]).tolist() == [True, False, False]
 
 
+@pytest.mark.slow
 @given(
     added=st.lists(st.lists(st.tuples(st.sampled_from([0, 1, 2**64 - 1]), st.integers(0, 3)))),
     asked=st.lists(st.tuples(st.sampled_from([0, 1, 2, 2**64 - 1]), st.integers(0, 4))),
@@ -170,6 +171,7 @@ def write_one_by_one(folder, first, last, report=None):
     return store.path == folder / FILE
 
 
+@pytest.mark.slow
 def test_processes_may_fill_a_folder_at_once(tmp_path):
     """Four begin the file and write overlapping keys; nothing is lost."""
     ranges = [(0, 400), (200, 600), (500, 900), (0, 900)]
@@ -179,6 +181,7 @@ def test_processes_may_fill_a_folder_at_once(tmp_path):
     assert holds_exactly(VectorStore(tmp_path, 3), 0, 900)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("milliseconds", [0, 3, 20, 100])
 def test_a_killed_writer_leaves_all_that_it_had_added(tmp_path, milliseconds):
     reader, report = os.pipe()
@@ -238,6 +241,7 @@ def newer_format(path):
     connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [
@@ -291,6 +295,7 @@ def test_files_that_were_set_aside_do_not_pile_up(tmp_path):
     assert names(tmp_path) == ["vectors-5.sqlite", "vectors-6.sqlite"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", [1, 100, 5000, 12000, 16384])
 def test_of_a_file_that_was_cut_nothing_wrong_is_read(tmp_path, cut):
     VectorStore(tmp_path, 3).add(*some(0, 1000))
@@ -338,6 +343,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_memory(tmp_path, fold
     assert [record.levelno for record in caplog.records if record.levelno > logging.INFO] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file_mode", [0o444, 0o666])
 def test_a_folder_that_may_only_be_read_is_read(tmp_path, file_mode):
     folder = tmp_path / "cache"

@@ -28,13 +28,13 @@ from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.measure import PROTOCOL
 from kgraft.training import Processes, Purpose, TrainingTask, stream, torch_stream
-from kgraft.vectors import VECTORS, write_table_vectors
+from kgraft.vectors import StoredVectors, write_table_vectors
 
 
 class EmbedTask(TrainingTask[np.ndarray]):
     """The tables of a graph in training; a batch is the indices of queries or of triples."""
 
-    kind = VECTORS
+    kind = StoredVectors.kind
     watch = "mrr"
 
     def __init__(

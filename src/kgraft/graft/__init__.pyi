@@ -2,6 +2,7 @@ from .clozes import Clozes, locate_clozes, make_clozes
 from .encoder import GraftedEncoder
 from .explanation import Explanation, explain
 from .explanation_page import render_html
+from .graft_texts import GraftTexts
 from .grafting import attach, detach, knowledge_off, record_grafts
 from .interfaces import Graft, Knowledge
 from .kinds import GRAFTS
@@ -26,6 +27,7 @@ __all__ = [
     "Graft",
     "GraftOutput",
     "GraftSettings",
+    "GraftTexts",
     "GraftedEncoder",
     "GraphKnowledge",
     "InjectionSettings",

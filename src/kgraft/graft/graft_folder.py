@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WEIGHTS = "graft.safetensors"
 
 
-class GraftFolder(Pretrained):
+class GraftFolder(Pretrained[GraftConfig]):
     """What a folder holds of a grafted encoder."""
 
     kind: ClassVar[Kind] = Kind("graft", MODEL_MANIFEST)

@@ -7,7 +7,7 @@ from typing import Any
 
 from kgraft.errors import BadInput
 from kgraft.settings import EPOCHS, EPOCHS_OR_NONE, FRACTION, RANK, RATE, SIZE, Settings, setting
-from kgraft.training.settings import TrainingSettings
+from kgraft.training import TrainingSettings
 
 WIDTH = (1, 1 << 16)  # of the vectors inside a graft
 LAYERS = (0, 1000)

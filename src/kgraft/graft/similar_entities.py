@@ -11,6 +11,7 @@ so that where nothing is similar, what holds most often is predicted.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
 
@@ -20,7 +21,7 @@ from scipy import sparse
 from kgraft.arrays import expand
 from kgraft.graph import Graph
 from kgraft.graph.names import FoldedNames
-from kgraft.vectors.entity_text import entity_texts
+from kgraft.vectors import entity_texts
 
 SMALLEST = 1e-6  # ε
 POWER = 3
@@ -57,16 +58,12 @@ class SimilarEntityFacts:
         parts = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
         queries = self._vectors_of(entity, exclude)
         for index in np.unique(relation).tolist():
-            rows = slice(*np.searchsorted(relation, [index, index + 1]))
             near, ends, facts = self._facts[index]
-            if not len(near):
-                continue
-            count = max(1, AT_ONCE // len(near))
-            for first in range(rows.start, rows.stop, count):
-                block = slice(first, min(first + count, rows.stop))
+            first, last = np.searchsorted(relation, [index, index + 1]).tolist()
+            for block in _blocks(first, last, len(near)):
                 weights = self._weights(queries[block], entity[block], near)
                 row, column, score = _best((facts.T @ weights.T).T)
-                parts.append((first + row, ends[column], score))
+                parts.append((block.start + row, ends[column], score))
         row, far, score = (np.concatenate(part) for part in zip(*parts, strict=True))
         order = np.lexsort((-score, row))
         return row[order], far[order], score[order]
@@ -124,6 +121,14 @@ class SimilarEntityFacts:
             pairs = sparse.csr_array((np.ones(len(rows)), (row, column)), shape)
             facts.append((near, ends.astype(np.int64), pairs))
         return facts
+
+
+def _blocks(first: int, last: int, others: int) -> Iterator[slice]:
+    """Yield the rows first:last in blocks that can be compared with others at once."""
+    if others:
+        size = max(1, AT_ONCE // others)
+        for start in range(first, last, size):
+            yield slice(start, min(start + size, last))
 
 
 def _best(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

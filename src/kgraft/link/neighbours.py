@@ -21,9 +21,7 @@ from kgraft.graph import Graph
 from kgraft.progress import Progress, Silent
 from kgraft.storage import cache_folder
 from kgraft.text import Encoder
-from kgraft.vectors import TextVectors
-from kgraft.vectors.entity_text import WITH_FACTS, entity_texts
-from kgraft.vectors.index import EntityIndex
+from kgraft.vectors import EntityIndex, TextVectors, entity_texts
 
 if TYPE_CHECKING:
     from kgraft.text import StaticEncoder
@@ -114,12 +112,11 @@ def _static_encoder() -> StaticEncoder:
 
 def _build_static(graph: Graph, progress: Progress) -> EntityIndex:
     encoder, count = _static_encoder(), len(graph.entities)
-    fields = [name for name in WITH_FACTS if name != "facts"]
     vectors = np.zeros((count, encoder.dimension), np.float32)
     progress.start("encoding entities", count)
     for first in range(0, count, BLOCK):
         entities = np.arange(first, min(first + BLOCK, count))
-        vectors[entities] = encoder.encode(entity_texts(graph, entities, fields).to_pylist())
+        vectors[entities] = encoder.encode(entity_texts(graph, entities).to_pylist())
         progress.advance(len(entities))
     starts = range(0, count, BLOCK)
     return EntityIndex.build(

@@ -1,38 +1,5 @@
 """How good it is: ranking of answers, calibration of probabilities, differences in pairs."""
 
-from __future__ import annotations
+import lazy_loader
 
-from kgraft.measure.calibration import Logistic, brier, calibration_error, fit_logistic
-from kgraft.measure.paired import Difference, f1, macro_f1, paired_difference, perplexity, ratio
-from kgraft.measure.queries import Queries, QueryBatch
-from kgraft.measure.ranking import (
-    PROTOCOL,
-    Ranking,
-    filtered_ranks,
-    query_chunks,
-    rank,
-    rank_figures,
-    relation_categories,
-)
-
-__all__ = [
-    "PROTOCOL",
-    "Difference",
-    "Logistic",
-    "Queries",
-    "QueryBatch",
-    "Ranking",
-    "brier",
-    "calibration_error",
-    "f1",
-    "filtered_ranks",
-    "fit_logistic",
-    "macro_f1",
-    "paired_difference",
-    "perplexity",
-    "query_chunks",
-    "rank",
-    "rank_figures",
-    "ratio",
-    "relation_categories",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

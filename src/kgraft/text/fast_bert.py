@@ -89,21 +89,27 @@ class FastBert:
     @torch.no_grad()
     def __call__(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Return the last hidden states (B, L, D) of token ids and their mask (B, L)."""
-        batch, length = ids.shape
         is_token = mask.bool()
         attended = None if bool(is_token.all()) else is_token[:, None, None, :]
-        width = self.words.shape[1]
         norm = partial(_layer_norm, self.epsilon)
-        x = norm(embedding(ids, self.words) + self._positions[:length], self._norm)
-        shape = (batch, length, 3, self.heads, width // self.heads)
+        x = norm(embedding(ids, self.words) + self._positions[: ids.shape[1]], self._norm)
         for layer in self._layers:
-            q, k, v = linear(x, *layer.query_key_value).view(shape).permute(2, 0, 3, 1, 4)
-            a = scaled_dot_product_attention(q, k, v, attn_mask=attended)
-            a = a.transpose(1, 2).reshape(batch, length, width)
+            # Nested, so that each tensor is freed before the next one is made.
+            a = self._attend(x, layer, attended)
             x = norm(linear(a, *layer.attention_output).add_(x), layer.attention_norm)
-            inner = gelu(linear(x, *layer.intermediate))
-            x = norm(linear(inner, *layer.output).add_(x), layer.output_norm)
+            x = norm(
+                linear(gelu(linear(x, *layer.intermediate)), *layer.output).add_(x),
+                layer.output_norm,
+            )
         return x
+
+    def _attend(self, x: Tensor, layer: _Layer, attended: Tensor | None) -> Tensor:
+        """Return what each token attends to, (B, L, D)."""
+        batch, length, width = x.shape
+        shape = (batch, length, 3, self.heads, width // self.heads)
+        q, k, v = linear(x, *layer.query_key_value).view(shape).permute(2, 0, 3, 1, 4)
+        a = scaled_dot_product_attention(q, k, v, attn_mask=attended)
+        return a.transpose(1, 2).reshape(batch, length, width)
 
     def adapted(self, changes: Mapping[str, Tensor]) -> FastBert:
         """Return it with changes of low rank merged into its matrices, see `adapters`."""
@@ -215,16 +221,22 @@ def _shapes(sizes: dict[str, int]) -> Iterator[tuple[str, tuple[int, ...]]]:
     tables = ("word", "vocab_size"), ("position", "max_position_embeddings")
     for name, size in (*tables, ("token_type", "type_vocab_size")):
         yield f"embeddings.{name}_embeddings.weight", (sizes[size], width)
-    norms = ["attention.output.LayerNorm", "output.LayerNorm"]
-    square = [f"attention.{part}" for part in ("self.query", "self.key", "self.value")]
-    parts: dict[str, tuple[int, ...]] = dict.fromkeys(norms, (width,))
-    parts |= dict.fromkeys([*square, "attention.output.dense"], (width, width))
-    parts |= {"intermediate.dense": (inner, width), "output.dense": (width, inner)}
-    layers = range(sizes["num_hidden_layers"])
-    modules = {f"encoder.layer.{i}.{part}": shape for i in layers for part, shape in parts.items()}
-    for name, shape in {"embeddings.LayerNorm": (width,), **modules}.items():
+    modules: dict[str, tuple[int, ...]] = {"embeddings.LayerNorm": (width,)}
+    for index in range(sizes["num_hidden_layers"]):
+        for part, shape in _layer_shapes(width, inner).items():
+            modules[f"encoder.layer.{index}.{part}"] = shape
+    for name, shape in modules.items():
         yield f"{name}.weight", shape
         yield f"{name}.bias", shape[:1]
+
+
+def _layer_shapes(width: int, inner: int) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the weights of one layer."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for part in ("self.query", "self.key", "self.value", "output.dense"):
+        shapes[f"attention.{part}"] = (width, width)
+    shapes |= {"intermediate.dense": (inner, width), "output.dense": (width, inner)}
+    return shapes | dict.fromkeys(["attention.output.LayerNorm", "output.LayerNorm"], (width,))
 
 
 # The tokenizer

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
     from transformers import PreTrainedTokenizerBase
 
-TEXTS = 4096  # texts handed over at once: the tokenizer's own records take ~200 bytes a token
+TEXTS = 4096  # texts handed over at once: the tokenizer's own records take ~200 bytes per token
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -69,22 +69,20 @@ class Tokeniser:
         if isinstance(texts, str):
             raise BadInput("one text was given for a list of texts", remedy="pass [text]")
         texts = [_scalars(text) for text in texts]
+        parts = [self._encode(texts[i : i + TEXTS], offsets) for i in range(0, len(texts), TEXTS)]
+        none = (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
+        counts, ids, pairs = map(np.concatenate, zip(none, *parts, strict=True))
+        bounds = np.concatenate([[0], np.cumsum(counts)])
+        return Tokens(ids, bounds, Offsets.of(texts, bounds, pairs) if offsets else None)
+
+    def _encode(self, texts: list[str], offsets: bool) -> tuple[np.ndarray, ...]:
+        """Return the number of tokens of each text, all ids, and all (start, end) laid flat."""
         encode = self._backend.encode_batch if offsets else self._backend.encode_batch_fast
-        counts, ids, pairs = [_none(np.int64)], [_none(np.int32)], [_none(np.int64)]
-        for begin in range(0, len(texts), TEXTS):
-            encodings = encode(texts[begin : begin + TEXTS], add_special_tokens=False)
-            counts.append(np.fromiter(map(len, encodings), np.int64, len(encodings)))
-            ids.append(np.fromiter(chain.from_iterable(e.ids for e in encodings), np.int32))
-            if offsets:
-                tuples = chain.from_iterable(e.offsets for e in encodings)
-                pairs.append(np.fromiter(chain.from_iterable(tuples), np.int64))
-        bounds = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
-        positions = Offsets.of(texts, bounds, np.concatenate(pairs)) if offsets else None
-        return Tokens(np.concatenate(ids), bounds, positions)
-
-
-def _none(dtype: type[np.integer]) -> np.ndarray:
-    return np.empty(0, dtype)
+        encodings = encode(texts, add_special_tokens=False)
+        counts = np.fromiter(map(len, encodings), np.int64, len(encodings))
+        ids = np.fromiter(chain.from_iterable(e.ids for e in encodings), np.int32)
+        spans = chain.from_iterable(e.offsets for e in encodings) if offsets else ()
+        return counts, ids, np.fromiter(chain.from_iterable(spans), np.int64)
 
 
 def _scalars(text: str) -> str:

@@ -13,9 +13,7 @@ the inverse relation: R_r + a vector of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -23,26 +21,7 @@ from torch.nn.functional import elu, embedding, leaky_relu
 
 from kgraft.errors import BadInput
 from kgraft.vectors.neighbourhood import Neighbourhood
-
-Composition = Literal["sum", "mlp"]
-
-
-@dataclass(frozen=True)
-class GraphAttentionSettings:
-    """The sizes of a graph attention."""
-
-    layers: int = 2
-    heads: int = 4
-    composition: Composition = "sum"  # f
-    dropout: float = 0.1
-
-    def __post_init__(self) -> None:
-        for name in ("layers", "heads"):
-            if getattr(self, name) < 1:
-                raise BadInput(f"{name} is {getattr(self, name)}", remedy="give 1 or more")
-        if self.composition not in get_args(Composition):
-            remedy = f"choose from {', '.join(get_args(Composition))}"
-            raise BadInput(f"no composition is called {self.composition}", remedy=remedy)
+from kgraft.vectors.settings import GraphAttentionSettings
 
 
 class GraphAttention(nn.Module):

@@ -12,8 +12,7 @@ new version beside the old one; one that was killed resumes where it stopped.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -34,49 +33,6 @@ Read = Callable[[Part, np.ndarray], np.ndarray]
 ROWS = 4096  # vectors that are read between two notes of how far a refresh is
 PARTS: tuple[Part, ...] = ("relations", "entities")
 DONE = "done.json"  # how far the refresh under way is
-
-
-@dataclass(frozen=True)
-class RefreshSettings:
-    """When a memory is refreshed, and how much of the old stays."""
-
-    first: int = 10  # steps before the first refresh
-    factor: int = 2
-    every: int = 3  # refreshes after which the interval grows
-    most: int = 500
-    momentum: float = 0.8
-
-    def __post_init__(self) -> None:
-        for name in ("first", "factor", "every", "most"):
-            if getattr(self, name) < 1:
-                raise BadInput(f"{name} is {getattr(self, name)}", remedy="give 1 or more")
-        if not 0 <= self.momentum < 1:
-            raise BadInput(f"momentum is {self.momentum}", remedy="give 0 or more, below 1")
-
-    def interval(self, refreshes: int) -> int:
-        """Return T(i), the steps between refresh i and the next.
-
-        >>> [RefreshSettings().interval(i) for i in range(7)]
-        [10, 10, 10, 20, 20, 20, 40]
-        """
-        return min(self.first * self.factor ** min(refreshes // self.every, 64), self.most)
-
-    def before(self, step: int) -> int:
-        """Return how many refreshes there are before a step, counted from 0."""
-        count = 0
-        for at in self.steps():
-            if at > step:
-                return count
-            count += 1
-        return count
-
-    def steps(self) -> Iterator[int]:
-        """Yield the steps before which the memory is refreshed, without end."""
-        step = refreshes = 0
-        while True:
-            step += self.interval(refreshes)
-            refreshes += 1
-            yield step
 
 
 class Memory:
@@ -114,7 +70,7 @@ class Memory:
         return self._mapped[part]
 
     def switch_to(self, version: int) -> bool:
-        """Switch to another version, and tell whether it is there."""
+        """Switch to another version, and return whether it exists."""
         there = version == 0 or all(self._file(part, version).is_file() for part in PARTS)
         if there:
             self.version, self._mapped = version, {}

@@ -11,7 +11,7 @@ from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.vectors.folder import StoredVectors
 
-SAMPLED = 20_000  # rows that tell what is usual
+SAMPLED = 20_000  # rows that represent all
 
 
 class TrainedRows:
@@ -24,7 +24,7 @@ class TrainedRows:
     def __init__(self, stored: StoredVectors, graph: Graph) -> None:
         self.graph, self.vectors = graph, stored.entities
         self._row: np.ndarray | None = None
-        same = stored.manifest.version == graph.manifest.version
+        same = stored.config.version == graph.manifest.version
         if not same or len(stored.entities) != len(graph.entities):
             self._row = _rows_by_id(stored, graph)
         self.relations = _relations_by_id(stored, graph)  # (R,) rows of the graph's relations or -1
@@ -71,7 +71,7 @@ def _rows_by_id(stored: StoredVectors, graph: Graph) -> np.ndarray:
     index = graph.indices_of(stored.entity_ids)  # (N,) of the rows
     shared = np.flatnonzero(index >= 0)
     if 2 * len(shared) < len(index):
-        trained = stored.manifest
+        trained = stored.config
         raise BadInput(
             f"these vectors were trained on {trained.graph or 'a graph without a name'} (version "
             f"{trained.version}), not on {graph.manifest.name or graph.folder}: only "

@@ -70,6 +70,7 @@ def naive(recall, text, exclude=-1):
     return {entity: part / whole for entity, part in total.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["Paris is the capital of [MASK] .", "[MASK] lies in Texas", "Paris [MASK] in Texas ."]
 )
@@ -125,6 +126,7 @@ def test_what_has_too_many_ends_says_nothing(recall, graph, monkeypatch):
     assert candidates(fresh.find(["Paris is in [MASK]"]), 0, 12) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "told"), [("is", False), (".", False), ("IS", True), ("東", True)]
 )

@@ -103,6 +103,7 @@ def folder(tmp_path_factory):
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOURCES)
 @settings(deadline=None, max_examples=60)
 @given(content=CONTENT, packed=st.booleans(), skip=st.booleans())

@@ -40,6 +40,7 @@ def naive_find(text, names, *, overlapping):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlapping", [False, True])
 @given(named=st.one_of(CROWDED, st.tuples(NAMES, TEXT)))
 @settings(max_examples=100)

@@ -171,6 +171,31 @@ def test_exact_search_finds_names_as_the_graph_has_them(matcher):
     }
 
 
+def test_exact_candidates_are_those_of_the_alias_table(graph, matcher):
+    text = "Paris, Paris, Texas, 東京 and tumor"
+    mentions = matcher.find([text], exact=True)
+    for row, (start, end) in enumerate(zip(mentions.start, mentions.end, strict=True)):
+        entity, prior = graph.aliases.candidates(graph.aliases.row(text[start:end]))
+        own = slice(*mentions.bounds[row : row + 2])
+        assert mentions.entity[own].tolist() == entity.tolist()
+        assert mentions.prior[own].tolist() == pytest.approx(prior.tolist())
+
+
+def test_forms_of_words_count_like_names(graph, matcher):
+    """Rats means what its name means, and tumors besides; a word of no form means its names."""
+    rat, tumor = graph.indices_of(["rat", "tumor"]).tolist()
+
+    def forms(words):
+        index = np.array([words.index("rats"), words.index("rat")])
+        return index, np.array([rat, tumor]), np.array([2.0, 3.0], np.float32)
+
+    mentions = matcher.find(["Rats", "a rat"], exact=True, forms=forms)
+    columns = (mentions.text, mentions.start, mentions.end)
+    assert list(zip(*(c.tolist() for c in columns), strict=True)) == [(0, 0, 4), (1, 2, 5)]
+    assert mentions.entity.tolist() == [rat, tumor, rat]
+    assert mentions.prior.tolist() == pytest.approx([1, 0.75, 0.25])
+
+
 # Abbreviations
 
 
@@ -332,6 +357,7 @@ def check_one_by_one(matcher, texts):
             assert getattr(together, name).tolist() == [x for part in parts for x in part.tolist()]
 
 
+@pytest.mark.slow
 @given(texts=TEXTS)
 @settings(max_examples=150)
 def test_texts_together_give_what_each_gives_alone(changed, texts):
@@ -354,6 +380,7 @@ def is_part(words, name):
     return len(words) < len(name) and any(name[n : n + len(words)] == words for n in sizes)
 
 
+@pytest.mark.slow
 @given(texts=TEXTS)
 @settings(max_examples=150)
 def test_every_mention_is_a_form_of_a_name_of_its_candidates(graph, added, changed, texts):

@@ -62,6 +62,7 @@ def test_they_are_derived_and_the_others_stay_what_they_are():
     assert spoken().origin.tolist() == []
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=9), max_size=9))
 def test_every_name_stays_first_and_as_it_was(names):
     made = spoken(*names)

@@ -49,6 +49,7 @@ def naive_parts(keys, words, covered):
     return sorted(found)
 
 
+@pytest.mark.slow
 @given(names=NAMES, words=TEXT, covered=st.sets(st.integers(0, 11), max_size=4))
 def test_parts_are_those_of_a_plain_search(make_aliases, names, words, covered):
     aliases = make_aliases([(name, 0) for name in names])

@@ -6,6 +6,7 @@ from unittest import mock
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -121,6 +122,7 @@ def naive_find(entities, words):
 WORD_STEMS = sorted({stem(word) for word in WORDS if stem(word)})
 
 
+@pytest.mark.slow
 @given(ENTITIES)
 def test_words_are_exchangeable_as_a_plain_count_says(entities):
     with mock.patch.object(rewordings, "FEWEST", 1):  # so that there are some

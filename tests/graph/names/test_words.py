@@ -22,6 +22,7 @@ def rows():
     return [line.split("\t") for line in lines]
 
 
+@pytest.mark.slow
 def test_the_table_lists_folded_words_once_in_order(rows):
     listed = [word for word, _, _ in rows]
     assert listed == sorted(set(listed))
@@ -63,6 +64,7 @@ def test_english_words_come_with_their_frequencies(rows):
     assert frequency == pytest.approx(ordinary_frequency(words))
 
 
+@pytest.mark.slow
 def test_languages_are_counted_by_frequent_words_only(rows):
     english = {w for w, zipf, code in rows if code == "en" and int(zipf) / 10 >= FUNCTION_WORD}
     others = {w for w, _, code in rows if code != "en"}

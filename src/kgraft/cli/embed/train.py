@@ -87,12 +87,12 @@ def _epoch_line(epoch: Epoch) -> str:
 def _report_training(out: Path, *, as_json: bool) -> None:
     from kgraft.vectors import read_vectors
 
-    manifest = read_vectors(out).manifest
+    vectors = read_vectors(out)
     if as_json:
-        print_json(manifest)
+        print_json({**vectors.config.to_dict(), "facts": vectors.facts})
         return
-    facts = manifest.facts
-    size = f"{manifest.entities:,} entities × {manifest.dimension}"
+    facts, config = vectors.facts, vectors.config
+    size = f"{config.entities:,} entities × {config.dimension}"
     console().print(f"[green]{escape(out)}[/]: {size}, {escape(facts['model'])}")
     if facts["held_out"]:
         console().print(f"  no valid split: {facts['held_out']:,} triples were held out for it")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,10 +23,11 @@ from kgraft.cli.output import (
 from kgraft.cli.settings_options import Changes, settings_options
 from kgraft.errors import BadInput
 from kgraft.graft.settings import GraftSettings, TextSettings
-from kgraft.progress import progress_bar
+from kgraft.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
-    from kgraft.graft import GraftedEncoder
+    from kgraft.graft import GraftedEncoder, GraftTexts, GraphKnowledge
+    from kgraft.graph import Graph
     from kgraft.training import Epoch
 
 FIGURES = ("accuracy", "perplexity")  # of an epoch that are printed
@@ -129,59 +131,89 @@ def train(
     """
     from kgraft.graph import Graph
 
-    opened = Graph.open(graph)
-    for relation in hypernym_relation or ():
-        opened.relation(relation)
+    _check_relations(Graph.open(graph), hypernym_relation or ())
     knowledge = _knowledge_kind(knowledge, recall_facts=recall_facts)
     _check(kind, texts, init_from, vectors or ())
     need_encoder(encoder)
     need_room(out, overwrite=overwrite)
-    from kgraft.graft import attach, open_knowledge, train_graft
-    from kgraft.text import MaskedHead, layers_of
-
     settings = GraftSettings().replace(**changes)
     text_settings = TextSettings(next_sentence, open_vocabulary, exclude_own_counts)
     figures: dict[str, float] = {}
     with progress_bar(quiet) as progress:
         host = _host(init_from, encoder)
-        source = open_knowledge(
-            graph,
-            vectors or (),
-            kind=knowledge,
-            mask_token=host.tokenizer.mask_token,
-            hypernym_relations=hypernym_relation or (),
-            progress=progress,
-        )
-        after = layer or len(layers_of(host.model)) - source.layers_above
-        attach(host.model, {after: source}, kind=kind, seed=settings.seed)
+        source = _open_knowledge(graph, vectors, knowledge, hypernym_relation, host, progress)
+        after = _attach(host, source, layer, kind, settings.seed)
         data = source.training_texts(host, after, texts, text_settings, seed=settings.seed)
-        if not quiet:
-            about = f"{source.name} after layer {after}; {data.description}; seed {settings.seed}"
-            print(about, file=sys.stderr)
-            if init_from is None and settings.masks_words:
-                print("a head for masked words is trained first", file=sys.stderr)
-        for epoch in train_graft(
+        about = f"{source.name} after layer {after}; {data.description}; seed {settings.seed}"
+        if init_from is None and settings.masks_words:
+            about += "\na head for masked words is trained first"
+        _print_status(about, quiet=quiet)
+        identity = {**text_settings.to_dict(), "graph": source.graph.manifest.version}
+        training = _Training(out, settings, identity, init_from, overwrite)
+        for epoch in training.run(host, data, progress):
+            figures = _report(epoch, quiet=quiet)
+    _print_result(out, figures, as_json=as_json)
+
+
+@dataclass(frozen=True)
+class _Training:
+    """How a graft is trained and where it is written."""
+
+    out: Path
+    settings: GraftSettings
+    identity: dict[str, Any]
+    init_from: Path | None
+    overwrite: bool
+
+    def run(self, host: GraftedEncoder, data: GraftTexts, progress: Progress) -> Iterator[Epoch]:
+        """Train on texts, with the head of the graft that it is added to, or one trained first."""
+        from kgraft.graft import train_graft
+        from kgraft.text import MaskedHead
+
+        head = None if self.init_from is None else MaskedHead.load(self.init_from, host).train()
+        yield from train_graft(
             host,
             data.train,
-            out,
+            self.out,
             valid=data.valid,
-            head=None if init_from is None else MaskedHead.load(init_from, host).train(),
-            settings=settings,
-            identity={
-                **text_settings.to_dict(),
-                "texts": data.digest,
-                "graph": source.graph.manifest.version,
-            },
-            overwrite=overwrite,
+            head=head,
+            settings=self.settings,
+            identity={**self.identity, "texts": data.digest},
+            overwrite=self.overwrite,
             progress=progress,
-        ):
-            figures = _report(epoch, quiet=quiet)
-    if as_json:
-        print_json({"out": str(out), **figures})
-    else:
-        console().print(
-            f"[green]{escape(out)}[/]: look inside with  kgraft graft explain {escape(out)} TEXT"
         )
+
+
+def _open_knowledge(
+    graph: str,
+    vectors: list[Path] | None,
+    kind: str | None,
+    hypernym_relations: list[str] | None,
+    host: GraftedEncoder,
+    progress: Progress,
+) -> GraphKnowledge:
+    from kgraft.graft import open_knowledge
+
+    return open_knowledge(
+        graph,
+        vectors or (),
+        kind=kind,
+        mask_token=host.tokenizer.mask_token,
+        hypernym_relations=hypernym_relations or (),
+        progress=progress,
+    )
+
+
+def _attach(
+    host: GraftedEncoder, source: GraphKnowledge, layer: int | None, kind: str, seed: int
+) -> int:
+    """Graft knowledge onto a host; return the layer that it comes after."""
+    from kgraft.graft import attach
+    from kgraft.text import layers_of
+
+    after = layer or len(layers_of(host.model)) - source.layers_above
+    attach(host.model, {after: source}, kind=kind, seed=seed)
+    return after
 
 
 def _knowledge_kind(knowledge: str | None, *, recall_facts: bool) -> str | None:
@@ -195,6 +227,11 @@ def _knowledge_kind(knowledge: str | None, *, recall_facts: bool) -> str | None:
     if knowledge not in (None, FACT_RECALL):
         raise BadInput(f"{knowledge} knowledge recalls no facts", remedy="leave --knowledge out")
     return FACT_RECALL
+
+
+def _check_relations(graph: Graph, names: Sequence[str]) -> None:
+    for name in names:
+        graph.relation(name)
 
 
 def _check(kind: str, texts: Path | None, init_from: Path | None, vectors: Sequence[Path]) -> None:
@@ -217,8 +254,21 @@ def _host(init_from: Path | None, encoder: str | None) -> GraftedEncoder:
     return GraftedEncoder(Encoder.load(encoder))
 
 
+def _print_result(out: Path, figures: dict[str, float], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"out": str(out), **figures})
+    else:
+        console().print(
+            f"[green]{escape(out)}[/]: look inside with  kgraft graft explain {escape(out)} TEXT"
+        )
+
+
+def _print_status(text: str, *, quiet: bool) -> None:
+    if not quiet:
+        print(text, file=sys.stderr)
+
+
 def _report(epoch: Epoch, *, quiet: bool) -> dict[str, float]:
     """Print an epoch, and return its figures."""
-    if not quiet:
-        print(epoch_line(epoch, epoch.losses, FIGURES), file=sys.stderr)
+    _print_status(epoch_line(epoch, epoch.losses, FIGURES), quiet=quiet)
     return {"epoch": epoch.number, **epoch.figures}

@@ -56,24 +56,24 @@ class KnowledgeAttention(Graft):
         self, host_size: int, knowledge: Knowledge, settings: AttentionSettings | None = None
     ) -> None:
         super().__init__(host_size, knowledge)
-        closed = AttentionSettings(threshold=None, log_prior=True)
-        self.settings = settings or (closed if knowledge.closed else AttentionSettings())
-        size, inner = self.settings.size, self.settings.inner
+        settings = settings or _default_settings(knowledge)
+        size, inner = settings.size, settings.inner
+        self.settings, self.mention_size = settings, size
         self.down = nn.Linear(host_size, size)  # W1
         self.up = nn.Linear(size, host_size)  # W2
         self.pool = nn.Linear(size, 1, bias=False)
-        own_size = self.settings.own_size
+        own_size = settings.own_size
         self.own = nn.Embedding(knowledge.count, own_size) if own_size else None
         self.entity = nn.Linear(knowledge.size + own_size, size, bias=False)
-        self.spans = Block(size, self.settings.heads, inner, self.settings.dropout)
+        self.spans = Block(size, settings.heads, inner, settings.dropout)
+        hidden_units = settings.score
         self.score = nn.Sequential(
-            nn.Linear(2, self.settings.score), nn.ReLU(), nn.Linear(self.settings.score, 1)
+            nn.Linear(2, hidden_units), nn.ReLU(), nn.Linear(hidden_units, 1)
         )
         self.null = nn.Parameter(torch.randn(size) * size**-0.5)
         self.mask = nn.Parameter(torch.randn(knowledge.size))
-        self.words = Attention(size, self.settings.heads)
-        self.mix = feed_forward(size, inner, self.settings.dropout)
-        self.mention_size = size
+        self.words = Attention(size, settings.heads)
+        self.mix = feed_forward(size, inner, settings.dropout)
         self._init_weights()
 
     @torch.no_grad()
@@ -159,6 +159,12 @@ class KnowledgeAttention(Graft):
         mean = torch.einsum("bmk,bmke->bme", weights, entities)
         empty = (weights.sum(-1) == 0)[:, :, None]
         return torch.where(empty, self.null, mean)
+
+
+def _default_settings(knowledge: Knowledge) -> AttentionSettings:
+    if knowledge.closed:
+        return AttentionSettings(threshold=None, log_prior=True)
+    return AttentionSettings()
 
 
 class Attention(nn.Module):

@@ -31,8 +31,8 @@ from kgraft.vectors import (
     TableVectors,
     TextVectors,
     WordVectors,
+    same_graph,
 )
-from kgraft.vectors.entity_vectors import same_graph
 
 if TYPE_CHECKING:
     from kgraft.graft.encoder import GraftedEncoder

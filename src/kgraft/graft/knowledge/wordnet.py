@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -30,8 +30,9 @@ from kgraft.graft.senses import (
     sense_sentences,
     sentences_digest,
 )
-from kgraft.graft.settings import TextSettings
+from kgraft.graft.settings import KnowledgeConfig, TextSettings
 from kgraft.graph import Graph, Mentions
+from kgraft.progress import Progress
 from kgraft.vectors import EntityVectors, NeighbourVectors, TextVectors
 
 if TYPE_CHECKING:
@@ -56,18 +57,20 @@ class WordNetKnowledge(GraphKnowledge):
     closed = True
 
     def __init__(self, graph: Graph, vectors: EntityVectors, *, name: str | None = None) -> None:
+        _refuse_without_senses(graph)
         super().__init__(graph, vectors, name=name)
-        if not self.suits(graph):
-            raise BadInput(
-                f"{self.name} has no parts of speech",
-                remedy="import a WordNet folder: kgraft graph import WORDNET --out wordnet",
-            )
         self._forms: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     @classmethod
     def suits(cls, graph: Graph) -> bool:
         """Tell whether a graph is of word senses."""
         return set(graph.entities.column_names) >= COLUMNS
+
+    @classmethod
+    def open(cls, graph: Graph, config: KnowledgeConfig, progress: Progress | None = None) -> Self:
+        """Open the knowledge of a graph of word senses."""
+        _refuse_without_senses(graph)
+        return super().open(graph, config, progress)
 
     @classmethod
     def vector_parts(cls, graph: Graph, text: TextVectors) -> list[EntityVectors]:
@@ -176,4 +179,12 @@ class WordNetKnowledge(GraphKnowledge):
             sentences_digest(sentences),
             f"{len(train.texts):,} texts with {len(train):,} annotated words, "
             f"{len(valid.texts):,} texts to validate on",
+        )
+
+
+def _refuse_without_senses(graph: Graph) -> None:
+    if not WordNetKnowledge.suits(graph):
+        raise BadInput(
+            f"{graph.manifest.name or graph.folder.name} has no parts of speech",
+            remedy="import a WordNet folder: kgraft graph import WORDNET --out wordnet",
         )

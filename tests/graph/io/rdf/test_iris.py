@@ -10,6 +10,7 @@ from kgraft.graph.io.rdf.iris import id_of, ids_of, iri_of, iris_of
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1)
 
 
+@pytest.mark.slow
 @given(NAMES | st.from_regex(iris._ABSOLUTE, fullmatch=True))
 @example("http://e.org/a?b#c")
 @example("http://www.wikidata.org/entity/Q42")

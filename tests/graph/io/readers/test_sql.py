@@ -85,6 +85,7 @@ def test_tables_of_a_database(tmp_path, collect, name):
     assert got.left_out == {"rows of triples with NULL or nothing in a part": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["data.db", "data.duckdb"])
 @pytest.mark.parametrize(
     ("old", "new", "words"),

@@ -385,6 +385,7 @@ CONTENT = st.binary(max_size=40) | st.lists(SNIPPETS | st.binary(max_size=3)).ma
 FILES = ("entities.tsv", "entities.csv", "relations.tsv", "triples.tsv", "train.csv", "test.txt.gz")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 @settings(max_examples=60, deadline=None)
 @given(content=CONTENT, skip=st.booleans())

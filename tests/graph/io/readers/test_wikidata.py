@@ -455,6 +455,7 @@ ENTITY = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(ENTITY, max_size=3),
@@ -496,6 +497,7 @@ ANY_NUMBER = st.floats() | st.integers() | st.sampled_from([float("inf"), 10**40
 PLACES = [(item, path) for item in ITEMS for path in places(item)]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(place=st.sampled_from(PLACES), new=JSON | ANY_NUMBER, skip=st.booleans())
 def test_any_json_in_any_place_is_imported_or_refused(tmp_path_factory, place, new, skip):

@@ -2,6 +2,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -134,6 +135,7 @@ TEXT = st.text(st.characters(codec="utf-8"), max_size=6)
 NAME = TEXT.filter(bool) | st.sampled_from(TRICKY)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_graph_comes_back(tmp_path_factory, data):

@@ -1,0 +1,37 @@
+from .calibration import Logistic, brier, calibration_error, fit_logistic
+from .paired import Difference, Figure, f1, macro_f1, paired_difference, perplexity, ratio
+from .queries import Queries, QueryBatch
+from .ranking import (
+    PROTOCOL,
+    SCORES,
+    Ranking,
+    filtered_ranks,
+    query_chunks,
+    rank,
+    rank_figures,
+    relation_categories,
+)
+
+__all__ = [
+    "PROTOCOL",
+    "SCORES",
+    "Difference",
+    "Figure",
+    "Logistic",
+    "Queries",
+    "QueryBatch",
+    "Ranking",
+    "brier",
+    "calibration_error",
+    "f1",
+    "filtered_ranks",
+    "fit_logistic",
+    "macro_f1",
+    "paired_difference",
+    "perplexity",
+    "query_chunks",
+    "rank",
+    "rank_figures",
+    "ratio",
+    "relation_categories",
+]
