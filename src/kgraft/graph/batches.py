@@ -1,7 +1,7 @@
 """What a reader hands to the builder: batches of entities, relations, triples and attributes.
 
 Readers stream: they yield batches of some ten thousand rows in the order of their source and keep
-no more than one batch in memory. The builder gives entities their numbers in the order in which
+no more than one batch in memory. The builder gives entities their indices in the order in which
 they are declared or, where the source declares none, first used.
 """
 

@@ -133,19 +133,19 @@ class _Builder:
         for registry, mask in ((self.relations, of_relation), (self.entities, ~of_relation)):
             if mask.any():
                 keep = pa.array(mask)
-                number = registry.lookup(batch.subject.filter(keep), add=True)
+                index = registry.lookup(batch.subject.filter(keep), add=True)
                 field, value = batch.field.filter(keep), batch.value.filter(keep)
-                registry.attributes.add(number, field, value, batch.rank[mask])
+                registry.attributes.add(index, field, value, batch.rank[mask])
 
     def _add_triples(self, batch: Triples) -> None:
         declared = self.source.unknown == "refuse" and self.relations.declared
         relation = self.relations.lookup(batch.relation, add=not declared)
         ends = pa.concat_arrays([batch.head, batch.tail])
         interleaved = np.arange(len(ends)).reshape(2, -1).T.ravel()
-        number = self.entities.lookup(
+        index = self.entities.lookup(
             ends.take(pa.array(interleaved)), add=self.source.unknown == "add"
         )
-        head, tail = number[0::2], number[1::2]
+        head, tail = index[0::2], index[1::2]
         good = (head >= 0) & (tail >= 0) & (relation >= 0)
         if not good.all():
             self._refuse_triples(batch, head, relation, tail)

@@ -80,7 +80,7 @@ def diff_graphs(old: Graph, new: Graph) -> GraphDiff:
     """
     old, new = old.whole(), new.whole()
     entity = new.indices_of(flat(old.entities["id"]))
-    relation = _relation_numbers(old, new)
+    relation = _relation_indices(old, new)
     return GraphDiff(
         old,
         new,
@@ -91,7 +91,7 @@ def diff_graphs(old: Graph, new: Graph) -> GraphDiff:
     )
 
 
-def _relation_numbers(old: Graph, new: Graph) -> np.ndarray:
+def _relation_indices(old: Graph, new: Graph) -> np.ndarray:
     ids, new_ids = (flat(graph.relations["id"]) for graph in (old, new))
     row = pc.index_in(ids, new_ids.cast(ids.type))
     return numbers(pc.fill_null(row, -1)).astype(np.int64)
@@ -143,12 +143,12 @@ def _lists_differ(old: pa.Array, new: pa.Array) -> np.ndarray:
 
 
 def _diff_triples(old: Graph, new: Graph, entity: np.ndarray, relation: np.ndarray) -> RowDiff:
-    """Compare triples in numbers that both graphs share: the new ones, the old's own behind."""
+    """Compare triples by indices that both graphs share: the new ones, the old's own behind."""
     entity, entities = _shared(entity, new.manifest.entities)
     relation, relations = _shared(relation, new.manifest.relations)
     t = old.triples
-    renumbered = TripleArrays(entity[t.head], relation[t.relation], entity[t.tail], t.split)
-    before, after = _keys(renumbered, new.triples, entities, relations)
+    reindexed = TripleArrays(entity[t.head], relation[t.relation], entity[t.tail], t.split)
+    before, after = _keys(reindexed, new.triples, entities, relations)
     before_order, before_keys = _sorted(before)
     after_order, after_keys = _sorted(after)
     removed = before_order[~_contains(after_keys, before_keys)]
@@ -203,7 +203,7 @@ def _replaced(
 
 
 def _shared(row_in_new: np.ndarray, count: int) -> tuple[np.ndarray, int]:
-    """Return the number of each old row, those that the new lacks behind its own; and how many."""
+    """Return the index of each old row, those that the new lacks behind its own; and how many."""
     absent = row_in_new < 0
     total = count + int(absent.sum())
     shared = row_in_new.copy()
@@ -299,11 +299,11 @@ def _value_items(graph: Graph, rows: np.ndarray) -> list[dict[str, Any]]:
     ]
 
 
-def _subject(graph: Graph, number: int) -> dict[str, str]:
+def _subject(graph: Graph, index: int) -> dict[str, str]:
     """Return what a value is about, by id."""
-    if number < 0:
-        return {"relation": graph.all_relations[-1 - number].id}
-    return {"entity": graph.entities_at([number])[0].id}
+    if index < 0:
+        return {"relation": graph.all_relations[-1 - index].id}
+    return {"entity": graph.entities_at([index])[0].id}
 
 
 def _changes(diff: GraphDiff, part: Part, limit: int | None) -> Iterator[dict[str, Any]]:

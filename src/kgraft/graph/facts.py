@@ -35,9 +35,9 @@ class AddedFact:
 
 def labelled(graph: Graph, name: str) -> Entity | None:
     """Return the entity of an id or else of exactly this label, None where there is none."""
-    number = int(graph.indices_of([name])[0])
-    if number >= 0:
-        return graph.entity(number)
+    index = int(graph.indices_of([name])[0])
+    if index >= 0:
+        return graph.entity(index)
     rows = np.flatnonzero(numbers(pc.fill_null(pc.equal(graph.entities["label"], name), False)))
     namesakes = graph.entities_at(rows[: _SHOWN + 1])
     if len(rows) > 1:

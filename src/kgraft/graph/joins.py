@@ -11,7 +11,7 @@ from kgraft.arrays import expand, run_starts
 from kgraft.errors import BadInput
 from kgraft.graph.adjacency import TripleArrays
 
-Term = int | str  # the number of an entity or a relation, or the name of a variable
+Term = int | str  # the index of an entity or a relation, or the name of a variable
 Pattern = tuple[Term, Term, Term]
 
 

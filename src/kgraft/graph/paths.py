@@ -19,7 +19,7 @@ _MOST_EDGES = 20_000_000  # looked at for one question, so that hubs cannot fill
 
 @dataclass(frozen=True)
 class Subgraph:
-    """Entities, ascending, and the triples among them, all by their numbers in the whole graph."""
+    """Entities, ascending, and the triples among them, all by their indices in the whole graph."""
 
     entities: np.ndarray  # (N,) int64
     triples: TripleArrays

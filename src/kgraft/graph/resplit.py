@@ -160,8 +160,8 @@ def _classes(mirrored: list[RelationPair], relations: int) -> np.ndarray:
 
     ends = np.array([(pair.first, pair.second) for pair in mirrored], np.int64).reshape(-1, 2)
     matrix = coo_array((np.ones(len(ends), bool), ends.T), shape=(relations, relations))
-    number: np.ndarray = connected_components(matrix, directed=False)[1]
-    return number
+    index: np.ndarray = connected_components(matrix, directed=False)[1]
+    return index
 
 
 def _groups(

@@ -56,11 +56,11 @@ def sample_neighbourhood(
 
 
 def _known(adjacency: Adjacency, roots: np.ndarray) -> np.ndarray:
-    """Refuse numbers of no entity, such as the -1 that `Graph.indices_of` gives for unknown ids."""
+    """Refuse indices of no entity, such as the -1 that `Graph.indices_of` gives for unknown ids."""
     roots = np.asarray(roots)
     strange = roots[(roots < 0) | (roots >= adjacency.entities)]
     if len(strange):
-        raise BadInput(f"no entity has the number {strange[0]}", remedy="leave unknown ids out")
+        raise BadInput(f"no entity has the index {strange[0]}", remedy="leave unknown ids out")
     return roots
 
 

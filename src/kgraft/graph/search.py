@@ -33,7 +33,7 @@ def search(graph: Graph, query: str, *, limit: int = 10) -> list[Found]:
             for entity, alias in aliases.best(rows(query), limit + len(hits)):
                 hits.setdefault(entity, (alias, how))
     chosen = list(hits.items())[:limit]
-    entities = graph.entities_at([number for number, _ in chosen])
+    entities = graph.entities_at([index for index, _ in chosen])
     return [
         Found(entity, aliases.keys[alias], how)
         for entity, (_, (alias, how)) in zip(entities, chosen, strict=True)
@@ -67,7 +67,7 @@ def search_similar(graph: Graph, name: str, *, limit: int = 10) -> list[Found]:
         for entity, alias in aliases.best(rows[distance == typos], limit + len(alias_of)):
             alias_of.setdefault(entity, alias)
     chosen = list(alias_of.items())[:limit]
-    entities = graph.entities_at([number for number, _ in chosen])
+    entities = graph.entities_at([index for index, _ in chosen])
     return [
         Found(entity, aliases.keys[alias], "similar")
         for entity, (_, alias) in zip(entities, chosen, strict=True)

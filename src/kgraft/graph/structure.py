@@ -91,7 +91,7 @@ def _without(content: Content, gone: np.ndarray) -> Content:
         content.entities.filter(pa.array(~gone)),
         content.relations,
         TripleArrays(head, kept.relation, tail, kept.split),
-        content.literals.renumbered(entity, relations),
+        content.literals.reindexed(entity, relations),
     )
 
 
@@ -112,7 +112,7 @@ def _without_relations(content: Content, used: np.ndarray) -> Content:
         TripleArrays(
             facts.head, relation[facts.relation].astype(np.int32), facts.tail, facts.split
         ),
-        literals.renumbered(entities, relation),
+        literals.reindexed(entities, relation),
     )
 
 
@@ -238,9 +238,9 @@ def _move(
     relation[fillers] = restricted[facts.head[fillers]]
     relation_ids = content.relations
     if len(lost):
-        relation_ids, number = _with_relations(content, lost)
+        relation_ids, index = _with_relations(content, lost)
         relation, meaning = (
-            np.where(r <= -2, number[np.maximum(-2 - r, 0)], r) for r in (relation, meaning)
+            np.where(r <= -2, index[np.maximum(-2 - r, 0)], r) for r in (relation, meaning)
         )
     plumbing = inside & _is_one_of(ids, (_ON_PROPERTY, f"{OWL}onClass"))[facts.relation] & ~fillers
     nil = _is_one_of(content.entities["id"], (f"{RDF}nil",))
@@ -278,11 +278,11 @@ def _with_relations(content: Content, entities: np.ndarray) -> tuple[pa.Table, n
     wanted = content.entities.take(pa.array(entities))
     position = pc.index_in(wanted["id"], relations["id"].combine_chunks())
     is_known = numbers(pc.is_valid(position))
-    number = numbers(pc.fill_null(position, -1)).astype(np.int64)
-    number[~is_known] = len(relations) + np.arange(int((~is_known).sum()))
+    index = numbers(pc.fill_null(position, -1)).astype(np.int64)
+    index[~is_known] = len(relations) + np.arange(int((~is_known).sum()))
     new = wanted.filter(pa.array(~is_known))
     names = [name for name in relations.column_names if name in new.column_names]
-    return pa.concat_tables([relations, new.select(names)], promote_options="default"), number
+    return pa.concat_tables([relations, new.select(names)], promote_options="default"), index
 
 
 def _moved_literals(
