@@ -13,8 +13,8 @@ from kgraft.ask.answerer import Walker
 def test_only_what_is_around_is_an_answer(answerer, questions, graph):
     batch = answerer().windows(questions).batch(np.array([0]))
     scores, _ = answerer()(batch, questions.topic[:1], seed=0)
-    near = set(graph.numbers_of(["germany", "france", "euro"]).tolist())
-    rivers = {int(n) for n in graph.numbers_of([f"r{n}" for n in range(16) if n % 3 == 1])}
+    near = set(graph.indices_of(["germany", "france", "euro"]).tolist())
+    rivers = {int(n) for n in graph.indices_of([f"r{n}" for n in range(16) if n % 3 == 1])}
     assert set(scores.entity.tolist()) == near | rivers
     scores, walk = answerer(use_knowledge=False)(batch, questions.topic[:1], seed=0)
     assert walk is None

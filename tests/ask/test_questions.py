@@ -14,8 +14,8 @@ from kgraft.link import Linker
 
 def test_questions(questions, graph):
     assert len(questions) == 9  # the last is about nothing that the graph knows
-    assert questions.topic[0] == graph.numbers_of(["berlin"])[0]
-    assert questions.answers[0].tolist() == graph.numbers_of(["germany"]).tolist()
+    assert questions.topic[0] == graph.indices_of(["berlin"])[0]
+    assert questions.answers[0].tolist() == graph.indices_of(["germany"]).tolist()
     assert questions.answers[8].tolist() == []
 
 
@@ -35,8 +35,8 @@ def test_entities_by_id_in_a_zipped_file(tmp_path, graph):
     with gzip.open(tmp_path / "train.jsonl.gz", "wt") as file:
         file.write(json.dumps(line))
     questions = Questions.read(tmp_path / "train.jsonl", graph)
-    assert questions.topic.tolist() == graph.numbers_of(["fr-paris"]).tolist()
-    assert questions.answers[0].tolist() == graph.numbers_of(["france", "euro"]).tolist()
+    assert questions.topic.tolist() == graph.indices_of(["fr-paris"]).tolist()
+    assert questions.answers[0].tolist() == graph.indices_of(["france", "euro"]).tolist()
 
 
 def test_other_answers_have_another_name(questions):
@@ -52,14 +52,14 @@ def linker(graph):
 
 def test_what_people_ask_is_linked(linker, graph):
     linked = Questions.link(["what is Berlin the capital of"], linker)
-    assert linked.topic.tolist() == graph.numbers_of(["berlin"]).tolist()
+    assert linked.topic.tolist() == graph.indices_of(["berlin"]).tolist()
     assert linked.texts[0][linked.start[0] : linked.end[0]] == "Berlin"
 
 
 def test_what_it_is_about_can_be_given(linker, graph):
     texts = ["what is the capital of it", "does Germany pay with the euro"]
     linked = Questions.link(texts, linker, graph.entity("germany"))
-    assert linked.topic.tolist() == graph.numbers_of(["germany"] * 2).tolist()
+    assert linked.topic.tolist() == graph.indices_of(["germany"] * 2).tolist()
     assert (linked.start[0], linked.end[0]) == (0, 0)
     assert texts[1][linked.start[1] : linked.end[1]] == "Germany"
 

@@ -98,7 +98,7 @@ def test_all_entities():
 
 
 def test_a_step_goes_on_from_the_highest_alone(graph):
-    germany = graph.numbers_of(["germany"])
+    germany = graph.indices_of(["germany"])
     wanted, lengths = torch.full((2, 1, 2 * len(graph.relations)), 0.1), torch.ones(2, 1)
     wide, narrow = (Walk.of(germany, wanted, lengths, graph.adjacency, most) for most in (99, 1))
     assert len(narrow.steps[1].entity) == len(wide.steps[1].entity) > 1
@@ -106,7 +106,7 @@ def test_a_step_goes_on_from_the_highest_alone(graph):
 
 
 def test_the_path_is_the_likeliest(graph):
-    berlin, germany, euro = graph.numbers_of(["berlin", "germany", "euro"])
+    berlin, germany, euro = graph.indices_of(["berlin", "germany", "euro"])
     names = graph.relations["id"].to_pylist()
     facts = list(zip(*(c.tolist() for c in (
         graph.triples.head, graph.triples.relation, graph.triples.tail)), strict=True))  # fmt: skip

@@ -31,7 +31,7 @@ def test_the_ends_of_the_name(graph, descriptions, part):
 
 
 def test_what_is_said(graph, descriptions):
-    texts, _ = descriptions.texts("entities", graph.numbers_of(["fr-paris", "texas", "nameless"]))
+    texts, _ = descriptions.texts("entities", graph.indices_of(["fr-paris", "texas", "nameless"]))
     assert texts[0] == "Paris: city on the Seine"
     assert "state" not in texts[1].split()  # the types are to be told
     assert "lies in" not in texts[1]  # facts are to be told: they are not in the text

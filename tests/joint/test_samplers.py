@@ -84,7 +84,7 @@ def test_negative_candidates(graph, seed):
 def test_categories(graph):
     found = Categories.of_graph(graph, 2)
     assert found.names == ["river", "city"]
-    paris, river, france = graph.numbers_of(["fr-paris", "r3", "france"])
+    paris, river, france = graph.indices_of(["fr-paris", "r3", "france"])
     assert found.of[[paris, river, france]].tolist() == [1, 0, -1]
 
 

@@ -9,7 +9,7 @@ from kgraft.joint import GoldWindows
 def test_mentions_in_their_windows(windows, graph, encoder):
     batch = windows.batch(np.array([2, 0, 3]))
     assert batch.mentions.window.tolist() == [0, 0, 1, 1]
-    expected = graph.numbers_of(["texas", "tx-paris", "fr-paris", "france"])
+    expected = graph.indices_of(["texas", "tx-paris", "fr-paris", "france"])
     assert batch.mentions.first_entity.tolist() == expected.tolist()
     mentions = batch.mentions
     first = mentions.first[mentions.present]

@@ -104,7 +104,7 @@ def _entities_of(lines: Sequence[_Line], graph: Graph) -> np.ndarray:
     """Return the entities of both ends of each line, (N, 2)."""
     ids = [id_ for line in lines for id_ in line.ids]
     names = [name for line in lines for name in line.names]
-    entity = graph.numbers_of([id_ or "" for id_ in ids])
+    entity = graph.indices_of([id_ or "" for id_ in ids])
     look_up = cache(partial(_likeliest, graph))
     for row, id_ in enumerate(ids):
         if id_ is None:

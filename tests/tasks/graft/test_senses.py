@@ -39,7 +39,7 @@ def test_choosing_after_training(senses, host_folder, tmp_path):
     """Both senses are offered under one lemma; the words around tell them apart."""
     host = Encoder.load(host_folder, device="cpu", max_length=32)
     encoder = GraftedEncoder(host, {2: senses}, settings={2: SETTINGS})
-    both = np.array(senses.graph.numbers_of(["00000100-n", "00000300-v"]))
+    both = np.array(senses.graph.indices_of(["00000100-n", "00000300-v"]))
     sentences = [
         sentence("it barks like a dog", 16, "NOUN", DOG),
         sentence("they will dog him", 10, "VERB", CHASE),

@@ -23,7 +23,7 @@ def test_classes_of_a_graph(graph):
     found = EntityClasses.of(graph, 3)
     assert found.names == ["river", "city", "country"]
     named = dict(zip(found.entity.tolist(), found.label.tolist(), strict=True))
-    assert named[int(graph.numbers_of(["france"])[0])] == 2
+    assert named[int(graph.indices_of(["france"])[0])] == 2
     assert "texas" not in {graph.entities["id"][n].as_py() for n in named}
 
 

@@ -61,7 +61,7 @@ def test_texts(data, graph, path):
     assert data.texts[0] == "number 0 : @ Paris @ is the capital of # France #"
     starts, ends = data.span[0].T
     assert [data.texts[0][a:b] for a, b in zip(starts, ends, strict=True)] == ["Paris", "France"]
-    assert data.entity[1].tolist() == [*graph.numbers_of(["germany"]), -1]
+    assert data.entity[1].tolist() == [*graph.indices_of(["germany"]), -1]
     assert RelationTexts.read(path, graph, without=["pays in"]).names == ["capital"]
 
 
@@ -72,7 +72,7 @@ def test_ends_without_an_id_are_looked_up_by_their_name(tmp_path, graph):
     path = tmp_path / "names.jsonl"
     path.write_text(json.dumps(told))
     found = RelationTexts.read(path, graph)
-    assert found.entity.tolist() == [[graph.numbers_of(["germany"])[0], -1]]
+    assert found.entity.tolist() == [[graph.indices_of(["germany"])[0], -1]]
 
 
 def test_what_the_graph_says_of_both_is_hidden(reader, graph, monkeypatch):
@@ -87,7 +87,7 @@ def test_what_the_graph_says_of_both_is_hidden(reader, graph, monkeypatch):
     monkeypatch.setattr(joint_model, "neighbourhoods", spy)
     reader()(np.arange(12), seed=1)
     ((roots, around, hidden),) = asked
-    paris, france = graph.numbers_of(["fr-paris", "france"])
+    paris, france = graph.indices_of(["fr-paris", "france"])
     assert hidden[roots == paris].ravel().tolist() == [france] * 6
     assert hidden[roots == france].ravel().tolist() == [paris] * 6
     near = around.entity[around.bounds[1] : around.bounds[2]].numpy()
