@@ -59,5 +59,5 @@ def main() -> None:
 
 
 def _partition(items: list[str], mark: str) -> tuple[list[str], list[str], list[str]]:
-    place = items.index(mark) if mark in items else len(items)
-    return items[:place], items[place : place + 1], items[place + 1 :]
+    index = items.index(mark) if mark in items else len(items)
+    return items[:index], items[index : index + 1], items[index + 1 :]

@@ -33,7 +33,7 @@ TASK_FILES = {  # files of the tasks that have some
 
 
 def choose(what: str, name: str | None, among: Collection[str]) -> None:
-    """Refuse a name that is none of those there are."""
+    """Refuse a name that is not among those there are."""
     if name is not None and name not in among:
         raise BadInput(f"no {what} is named {name!r}; there are {', '.join(among)}")
 
@@ -74,10 +74,10 @@ def need_entities(graph: Graph, ids: Iterable[str]) -> None:
 
 
 def need_suffix(out: Path, format: str | None, suffixes: Collection[str]) -> None:
-    """Refuse the name of a file that tells no format where none is named."""
+    """Refuse the name of a file that implies no format where none is given."""
     if format is None and out.suffix.lower() not in suffixes:
         remedy = f"end it in one of {', '.join(suffixes)}"
-        raise BadInput(f"the name {out.name} tells no format", remedy=remedy)
+        raise BadInput(f"the name {out.name} implies no format", remedy=remedy)
 
 
 def need_data(path: Path | None, *names: str) -> None:

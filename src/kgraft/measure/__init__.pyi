@@ -3,6 +3,7 @@ from .paired import Difference, Figure, f1, macro_f1, paired_difference, perplex
 from .queries import Queries, QueryBatch
 from .ranking import (
     PROTOCOL,
+    SCORES,
     Ranking,
     filtered_ranks,
     query_chunks,
@@ -13,6 +14,7 @@ from .ranking import (
 
 __all__ = [
     "PROTOCOL",
+    "SCORES",
     "Difference",
     "Figure",
     "Logistic",

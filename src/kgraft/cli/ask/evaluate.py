@@ -29,7 +29,7 @@ def eval_(
     The figure is the fraction of test questions that the best entity answers (Hits@1). The interval
     holds the difference in 95 of 100 cases (paired bootstrap over the questions, seeds pooled).
 
-    Examples:
+    Example:
 
       kgraft ask eval --model together --graph movies --data QUESTIONS
     """
