@@ -2,7 +2,7 @@
 
 import torch
 from tests.graft.conftest import DrawnVectors
-from tests.graph.readers.test_wordnet import FILES
+from tests.graph.io.readers.test_wordnet import FILES
 
 from kgraft.graft import WordNetKnowledge
 from kgraft.graph import Graph, build_graph
