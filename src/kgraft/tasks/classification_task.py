@@ -83,25 +83,28 @@ class ExampleWindows:
         That is the mean of their tokens, followed by the mean of the vectors that grafts have of
         the mentions they overlap: zeros where there are none.
         """
-        per_example = self.examples.text.shape[1]
-        spans = self.spans.select((rows[:, None] * per_example + np.arange(per_example)).ravel())
+        spans = self._spans_of(rows)
         indices, row = np.unique(spans.window, return_inverse=True)
         ids, mask = map(torch.from_numpy, self.windows.padded(indices))
         extra_inputs = encoder.extra_inputs(self.windows, indices)
         with record_grafts() as record:
             read = encoder.read(ids, mask, **extra_inputs)
-        window = torch.from_numpy(row)
-        first, last = (torch.from_numpy(side)[:, None] for side in (spans.first, spans.last))
+        window, first, last = map(torch.from_numpy, (row, spans.first, spans.last))
+        first, last = first[:, None], last[:, None]
         column = torch.arange(read.shape[1])
         parts = [_means((column >= first) & (column < last), read[window])]
         for layer, size in mention_sizes(encoder).items():
+            means = read.new_zeros(len(row), size)
             if layer in record:
-                batch = extra_inputs["knowledge"][layer]
-                overlaps = _overlaps(batch, window, first, last)
-                parts.append(_means(overlaps, record[layer].mention_vectors[window]))
-            else:
-                parts.append(read.new_zeros(len(row), size))
-        return torch.cat(parts, -1).view(len(rows), per_example, -1)
+                overlaps = _overlaps(extra_inputs["knowledge"][layer], window, first, last)
+                means = _means(overlaps, record[layer].mention_vectors[window])
+            parts.append(means)
+        return torch.cat(parts, -1).view(len(rows), len(row) // len(rows), -1)
+
+    def _spans_of(self, rows: np.ndarray) -> TokenSpans:
+        """Return the spans of some examples, those of one after those of another."""
+        per_example = self.examples.text.shape[1]
+        return self.spans.select((rows[:, None] * per_example + np.arange(per_example)).ravel())
 
 
 def _overlaps(batch: MentionBatch, window: Tensor, first: Tensor, last: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,9 @@ from kgraft.cli.output import (
 )
 from kgraft.cli.settings_options import Changes, settings_options
 from kgraft.progress import progress_bar
+
+if TYPE_CHECKING:
+    from kgraft.training import Epoch
 
 
 @settings_options(AnswererConfig, parameter="shape")
@@ -85,7 +88,12 @@ def train(
             model_facts=read_manifest(model, JointModel).facts,
             overwrite=overwrite,
         ):
-            if not quiet:
-                print(epoch_line(epoch, epoch.losses, epoch.figures), file=sys.stderr)
-            figures = {"epoch": epoch.number, **epoch.losses, **epoch.figures}
+            figures = _report(epoch, quiet=quiet)
     print_trained(out, figures, f"ask with  kgraft ask QUESTION -m {out}", as_json=as_json)
+
+
+def _report(epoch: Epoch, *, quiet: bool) -> dict[str, float]:
+    """Print an epoch, and return its losses and figures."""
+    if not quiet:
+        print(epoch_line(epoch, epoch.losses, epoch.figures), file=sys.stderr)
+    return {"epoch": epoch.number, **epoch.losses, **epoch.figures}

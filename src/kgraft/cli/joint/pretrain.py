@@ -22,6 +22,9 @@ from kgraft.joint.settings import JointConfig, PretrainSettings, Weights
 from kgraft.progress import progress_bar
 
 if TYPE_CHECKING:
+    from kgraft.corpus import AnnotatedTexts
+    from kgraft.graph import Graph
+    from kgraft.progress import Progress
     from kgraft.training import Epoch
 
 FIGURES = ("perplexity", "mentions")  # of an epoch that are printed
@@ -71,20 +74,15 @@ def pretrain(
     need_texts(texts)
     need_encoder(encoder)
     need_room(out, overwrite=overwrite)
-    from kgraft.corpus import verbalise_graph
     from kgraft.joint import JointModel
     from kgraft.joint import pretrain as pretrain_model
-    from kgraft.link import read_or_link
     from kgraft.text import Encoder
 
     settings = PretrainSettings(weights=Weights().replace(**weights)).replace(**changes)
     config, seed = JointConfig().replace(**shape), settings.seed
     figures: dict[str, float] = {}
     with progress_bar(quiet) as progress:
-        if texts is None:
-            data = verbalise_graph(opened, seed=seed)
-        else:
-            data = read_or_link(texts, opened, out, progress=progress)
+        data = _read_texts(texts, opened, out, seed, progress)
         train, valid = data.hold_out(seed=seed)
         model = JointModel(Encoder.load(encoder, max_length=MAX_LENGTH), config, seed=seed)
         if not quiet:
@@ -102,6 +100,18 @@ def pretrain(
         ):
             figures = _report(epoch, quiet=quiet)
     print_trained(out, figures, "measure it with  kgraft joint eval", as_json=as_json)
+
+
+def _read_texts(
+    texts: Path | None, graph: Graph, out: Path, seed: int, progress: Progress
+) -> AnnotatedTexts:
+    """Read texts of a file, linked if they are not annotated, or say the graph in words."""
+    from kgraft.corpus import verbalise_graph
+    from kgraft.link import read_or_link
+
+    if texts is None:
+        return verbalise_graph(graph, seed=seed)
+    return read_or_link(texts, graph, out, progress=progress)
 
 
 def _report(epoch: Epoch, *, quiet: bool) -> dict[str, float]:
