@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick coverage lint bench world linker static words picture report clean
+.PHONY: help demo test quick docs coverage lint bench world linker static words picture report clean
 
 help: ## Show this list
 	@grep -hE '^[a-zA-Z_%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -13,17 +13,21 @@ help: ## Show this list
 demo: $(VENV)/.kgraft ## Link three sentences to the built-in graph and show what it knows
 	@$(BIN)/python -m tools.demo
 
-test: lint ## Lint, types, import contract, and all tests
+test: lint docs ## Lint, types, import contract, the documentation, and all tests
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 quick: $(VENV)/.kgraft-dev ## Ruff and the fast tests, for the inner loop
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" \
+	  --hypothesis-profile=quick
 
 coverage: $(VENV)/.kgraft-dev ## All tests, with the share of lines that they run
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile \
 	  --cov=kgraft --cov-report=term:skip-covered
+
+docs: $(VENV)/.kgraft-dev ## Build the documentation as a site in build/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 lint: $(VENV)/.kgraft-dev ## Ruff, mypy and the import contract
 	@$(BIN)/ruff check .

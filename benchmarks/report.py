@@ -3,7 +3,7 @@
 RESULTS.md holds all figures with their protocols. In README.md, docs/ and the NOTES.md beside
 benchmarks, whatever stands between <!-- figures:NAME --> and <!-- /figures --> is made from
 benchmarks/results/NAME.json and from nothing else; <!-- figures:NAME one two --> shows only these
-figures. The pictures docs/graft-knowledge.svg and docs/joint-knowledge.svg show what knowledge
+figures, and <!-- figure:NAME one --> in the middle of a line the number alone. The pictures docs/graft-knowledge.svg and docs/joint-knowledge.svg show what knowledge
 adds, docs/joint-losses.svg what each loss of joint pre-training contributes. With --check nothing
 is written.
 """
@@ -25,6 +25,7 @@ from benchmarks.differences import difference_figures, difference_table
 from benchmarks.harness import OFF_SIDES, ROOT, Benchmark, goal_text, met
 
 BLOCK = re.compile(r"(<!-- figures:([\w -]+) -->\n)(.*?)(<!-- /figures -->)", re.DOTALL)
+INLINE = re.compile(r"(<!-- figure:(\w+) (\w+) -->).*?(<!-- /figure -->)")
 MARK = re.compile(r"<!-- figures:[\w -]+ -->")
 PAGE = Path("benchmarks") / "RESULTS.md"
 OPENING = """# Results
@@ -127,7 +128,12 @@ def fill(text: str, results: Path) -> str:
         name, *chosen = block[2].split()
         return block[1] + table(name, results, chosen) + block[4]
 
-    filled = BLOCK.sub(make_block, text)
+    def make_number(place: re.Match[str]) -> str:
+        result = json.loads((results / f"{place[2]}.json").read_text(encoding="utf-8"))
+        (value,) = _choose(place[2], result["figures"], [place[3]]).values()
+        return place[1] + number(value) + place[4]
+
+    filled = INLINE.sub(make_number, BLOCK.sub(make_block, text))
     blocks = [block[3] for block in BLOCK.finditer(text)]
     if len(MARK.findall(text)) != len(blocks) or any(MARK.search(body) for body in blocks):
         raise ValueError("a figures block is not closed by <!-- /figures -->")

@@ -4,6 +4,9 @@ import os
 import signal
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("quick", max_examples=10, deadline=None)  # for make quick
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,42 +1,97 @@
-"""The examples of the README and the guide run as they stand, page by page."""
+"""The examples of the documentation run, their commands exist, and what they show is printed."""
 
+import contextlib
+import io
 import re
 import shlex
 from pathlib import Path
 
 import pytest
 import typer
+from tests.pages import LANGUAGES, missing_lines, read_blocks
 from typer.testing import CliRunner
 
 from kgraft.cli import app
+from kgraft.graph import Graph
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+RUN_COMMANDS = [ROOT / "README.md", ROOT / "docs" / "tutorial.md"]  # from the first to the last
+
+
+def name(page):
+    return page.relative_to(ROOT).with_suffix("").as_posix()
+
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=name)
 
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    """One cache for all pages: most of them encode the built-in graph."""
+    """One cache for all pages: several of them encode the same graph."""
     return tmp_path_factory.mktemp("cache")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_examples_run(page, cache, tmp_path, monkeypatch):
+@pytest.fixture
+def folder(cache, tmp_path, monkeypatch):
+    """An empty working directory."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.delenv("KGRAFT_CACHE", raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    exec("\n".join(blocks), {"__name__": "example"})
-    assert blocks or page.stem in ("world", "real-files")
+    return tmp_path
 
 
-def block_commands(page):
-    """Return the words of every kgraft command in the blocks and transcripts of a page."""
-    text = page.read_text(encoding="utf-8")
-    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
-    found = (re.match(r"(?:\$ |[^#']*\| )?kgraft (.*)", line) for line in lines)
-    return [shlex.split(match[1], comments=True) for match in found if match]
+def run(line):
+    """Run a command line of a page and return what it prints; only kgraft's are run."""
+    words = shlex.split(line, comments=True)
+    if words[:1] != ["kgraft"]:
+        return ""
+    done = CliRunner().invoke(app, words[1:])
+    assert done.exit_code == 0, f"{line}: {done.output}"
+    return done.stdout
+
+
+@pytest.mark.slow
+@each_page
+def test_examples_run_and_print_what_is_shown(page, folder):
+    """Guides use the graph that the tutorial makes."""
+    runs_commands = page in RUN_COMMANDS
+    if not runs_commands:
+        run("kgraft graph example company --out my-graph")
+        run("kgraft graph import my-graph --out company")
+    names, printed = {"__name__": "example"}, None
+    for block in read_blocks(page):
+        before, printed = printed, None
+        if block.language == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as output:
+                exec(compile(block.body, str(page), "exec"), names)
+            printed = output.getvalue()
+        elif block.language == "sh" and runs_commands:
+            lines = block.body.replace("\\\n", " ").splitlines()
+            printed = "".join(run(line) for line in lines)
+        elif block.language == "console" and runs_commands:
+            for line, output in block.runs():
+                assert missing_lines(output, run(line)) == [], line
+        elif block.language == "text" and before is not None:
+            assert block.body.strip()
+            assert missing_lines(block.body, before) == []
+
+
+@each_page
+def test_blocks_say_what_they_are(page):
+    for block in read_blocks(page):
+        assert block.language in LANGUAGES, block.body
+        if block.language == "py":
+            assert block.comment.startswith("<!-- not run: "), block.body
+
+
+def test_shown_output_that_is_not_printed_is_noticed():
+    printed = " Paris  0.92\n Texas  0.02\n 3 links\n"
+    assert missing_lines("Paris 0.91\n3 links\n", printed) == []
+    assert missing_lines("Texas 0.02\nParis 0.92\n", printed) == ["Paris 0.92"]
+    assert missing_lines("Paris 0.52\n", printed) == ["Paris 0.52"]
+    assert missing_lines("4 links\n", printed) == ["4 links"]
 
 
 def inline_commands(page):
@@ -70,24 +125,30 @@ def test_a_wrong_command_is_noticed(parse):
             parse(words)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@each_page
 def test_commands_in_blocks_are_spelt_right(page, parse):
-    for words in block_commands(page):
-        parse(words)
+    for block in read_blocks(page):
+        for words in block.commands():
+            parse(words)
 
 
-def test_commands_in_the_text_of_the_readme_are_spelt_right(parse):
-    assert inline_commands(ROOT / "README.md")
-    for words in inline_commands(ROOT / "README.md"):
-        parse(words)
+@each_page
+def test_commands_in_the_text_name_commands_and_options(page):
+    """A command in the text may leave out what it needs."""
+    for words in inline_commands(page):
+        command = typer.main.get_command(app)
+        while words and words[0] in getattr(command, "commands", {}):
+            command, words = command.commands[words[0]], words[1:]
+        options = {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
+        assert command is not typer.main.get_command(app), words
+        assert {word for word in words if word.startswith("--")} <= options, words
 
 
 def test_examples_in_the_help_are_spelt_right(parse):
     examples = [shlex.split(line)[1:] for line in help_lines(typer.main.get_command(app))]
     assert len(examples) > 50
     for words in examples:
-        assert parse(words).name in words or words[0] == "link"
+        assert parse(words).name in words or words[0] in ("link", "ask")
 
 
 def help_lines(command):
@@ -100,14 +161,15 @@ def help_lines(command):
         yield from help_lines(below)
 
 
-def test_quick_commands_of_the_readme_can_be_pasted(cache, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    monkeypatch.chdir(tmp_path)
+def test_your_own_graph_in_the_readme_can_be_pasted(folder):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     block = re.search(r"## Your own graph\n\n```sh\n(.*?)```", text, re.DOTALL)
     lines = [line for line in block[1].splitlines() if line.startswith("kgraft ")]
     assert len(lines) >= 5
     for line in lines:
-        done = CliRunner().invoke(app, shlex.split(line, comments=True)[1:])
-        assert done.exit_code == 0, f"{line}: {done.output}"
-        assert done.stdout
+        assert run(line), line
+    assert "company" in Graph.open("company").manifest.name
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100

@@ -64,8 +64,7 @@ def test_need_says_the_command_that_brings_what_is_missing():
     ],
 )
 def test_optional_packages_are_asked_for_when_used(monkeypatch, tmp_path, module, extra, use):
-    from kgraft.graph import Graph, build_graph
-    from kgraft.graph.readers.tables import TablesSource
+    from kgraft.graph import Graph, TablesSource, build_graph
 
     build_graph(TablesSource([("a", "r", "b")]), tmp_path / "g")
     (tmp_path / "a.nt").write_text("<a:a> <a:r> <a:b> .\n")

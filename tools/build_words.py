@@ -20,7 +20,7 @@ from pathlib import Path
 import wordfreq
 from benchmarks.harness import ROOT, shared_data
 
-from kgraft.graph.fold import key
+from kgraft.graph.names import fold_name
 
 OUT = ROOT / "src" / "kgraft" / "data" / "words.tsv"
 ENGLISH, OTHERS = 40_000, 120  # words of English, and of each other language
@@ -39,19 +39,19 @@ def main() -> None:
     lemmas = _lemmas(data / "wordnet-3.0")
     table: dict[str, tuple[float, str]] = {}
     for word in wordfreq.top_n_list("en", ENGLISH):
-        if not WORD.fullmatch(word) or key(word) in table:  # "rose" is no rarer for "rosé"
+        if not WORD.fullmatch(word) or fold_name(word) in table:  # "rose" is no rarer for "rosé"
             continue
         share = _small_share(small[word], capital[word], lemmas.get(word, 0.5))
-        table[key(word)] = wordfreq.zipf_frequency(word, "en") + math.log10(share), "en"
+        table[fold_name(word)] = wordfreq.zipf_frequency(word, "en") + math.log10(share), "en"
     for language in sorted(wordfreq.available_languages()):
         frequencies = wordfreq.get_frequency_dict(language)
         for word in wordfreq.top_n_list(language, OTHERS):
             if not WORD.fullmatch(word):
                 continue
             zipf = wordfreq.freq_to_zipf(frequencies[word])
-            english, _ = table.setdefault(key(word), (zipf, language))
+            english, _ = table.setdefault(fold_name(word), (zipf, language))
             if zipf >= english + FOREIGN:  # "de" and "la" are in English texts, but not English
-                table[key(word)] = english, language
+                table[fold_name(word)] = english, language
     lines = [
         f"{word}\t{round(zipf * 10)}\t{language}"
         for word, (zipf, language) in sorted(table.items())

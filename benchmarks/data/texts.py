@@ -20,12 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.harness import WORK
+from kgraft.columns import numbers
 from kgraft.corpus import AnnotatedTexts, annotate, read_annotated
-from kgraft.graph import Graph, build_graph, open_source
-from kgraft.graph.columns import numbers
-from kgraft.graph.fold import key
-from kgraft.graph.mentions import IGNORED
-from kgraft.graph.readers.tables import TablesSource
+from kgraft.graph import IGNORED, Graph, TablesSource, build_graph, open_source
+from kgraft.graph.names import fold_name
 
 Example = tuple[str, list[dict[str, Any]]]
 SOURCES = {
@@ -285,16 +283,16 @@ def _location_names(graph: Graph) -> dict[str, str]:
     for entity in graph.entities_at(np.arange(len(graph.entities))):
         if entity.id.startswith("country:") or entity.index in capitals:
             for name in (entity.label, *entity.aliases):
-                owner = names.setdefault(key(name), entity.id)
+                owner = names.setdefault(fold_name(name), entity.id)
                 if owner != entity.id and entity.id.startswith("country:"):
-                    names[key(name)] = entity.id
+                    names[fold_name(name)] = entity.id
     return names
 
 
 def _locations(item: dict[str, Any], names: dict[str, str]) -> Example:
     text, mentions = item["text"], []
     for mention in item["mentions"]:
-        surface = key(text[mention["start"] : mention["end"]])
+        surface = fold_name(text[mention["start"] : mention["end"]])
         if mention["type"] == "LOC" and surface in names:
             mentions.append({**mention, "entity": names[surface]})
         elif mention["type"] in ("LOC", "MISC"):  # another place, or a people: not judged

@@ -170,7 +170,7 @@ def _learnt(source: Graph, asked: dict[str, Clozes]) -> Clozes:
 def _unsaid(graph: Graph, source: Graph, facts: Clozes) -> np.ndarray:
     """Return the facts whose object is not named in what the source says of the subject."""
     ids, labels = graph.entities["id"].to_pylist(), graph.entities["label"].to_pylist()
-    texts = entity_texts(source, source.numbers_of([ids[n] for n in facts.subject.tolist()]))
+    texts = entity_texts(source, source.indices_of([ids[n] for n in facts.subject.tolist()]))
     pairs = zip(facts.entity.tolist(), texts.to_pylist(), strict=True)
     is_named = [labels[entity].lower() in text.lower() for entity, text in pairs]
     return np.flatnonzero(~np.array(is_named, bool))

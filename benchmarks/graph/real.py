@@ -187,9 +187,9 @@ def _triples(path: Path) -> Iterator[Any]:
     """Yield the triples of an RDF file that hold no blank node and are none of our own marks."""
     from pyoxigraph import BlankNode, RdfFormat, Triple, parse
 
-    from kgraft.graph.readers.rdf import LINE_BASED, syntax_of
-    from kgraft.graph.readers.stream import open_bytes
+    from kgraft.graph.io.rdf.source import LINE_BASED, syntax_of
     from kgraft.progress import Silent
+    from kgraft.streams import open_bytes
 
     syntax = "JSON_LD" if path.suffix == ".json" else syntax_of(path)
     base = None if syntax in LINE_BASED else f"file:///{quote(path.name)}"

@@ -150,8 +150,7 @@ def _resident() -> int:
 
 def prepare(work: Path) -> None:
     """Write the sources: the big graph, a graph of names, and a text."""
-    from kgraft.graph import build_graph
-    from kgraft.graph.readers.tables import TablesSource
+    from kgraft.graph import TablesSource, build_graph
 
     write_synthetic(
         work / "source", entities=ENTITIES, relations=RELATIONS, triples=TRIPLES, seed=SEED

@@ -11,10 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kgraft.graph import Graph
-from kgraft.graph.alias_build import Form
-from kgraft.graph.matcher import NameMatcher
-from kgraft.graph.mentions import Mentions
+from kgraft.graph import Graph, Mentions
+from kgraft.graph.names import Form, NameMatcher
 from kgraft.link.decode import choose_spans
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from kgraft.corpus import AnnotatedTexts
-from kgraft.graph import Graph
-from kgraft.graph.mentions import Match, Mentions
+from kgraft.graph import Graph, Match, Mentions
 from kgraft.link.knowledge import entity_text_vectors
 from kgraft.link.score import compare, figures
 from kgraft.text import Encoder
@@ -96,7 +95,7 @@ def _links(nlp: Any, graph: Graph, data: AnnotatedTexts) -> Mentions:  # noqa: A
     for number, doc in enumerate(nlp.pipe(data.texts)):
         rows += [(number, e.start_char, e.end_char, e.kb_id_) for e in doc.ents]
     text, start, end, ids = zip(*rows, strict=True) if rows else ((), (), (), ())
-    entity = graph.numbers_of([i if i != "NIL" else "" for i in ids])
+    entity = graph.indices_of([i if i != "NIL" else "" for i in ids])
     linked = np.flatnonzero(entity >= 0)
     texts, starts, ends = (np.array(c, np.int64)[linked] for c in (text, start, end))
     count = len(linked)

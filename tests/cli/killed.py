@@ -13,15 +13,15 @@ import signal
 import sys
 from pathlib import Path
 
+import kgraft.graph
 from kgraft.cli import app
-from kgraft.graph import Graph, check_graph
-from kgraft.graph.writers import WRITERS  # loaded before the forks
+from kgraft.graph import FORMATS, WRITERS
 
 TOUCHES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree", "os.truncate"}
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-assert WRITERS
-assert Graph
-assert check_graph
+# Everything is loaded before the forks.
+LOADED = [getattr(kgraft.graph, name) for name in kgraft.graph.__all__]
+LOADED += [FORMATS[name] for name in FORMATS] + [WRITERS[name] for name in WRITERS]
 
 
 def touches_the_disk(event, arguments):

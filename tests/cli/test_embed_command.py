@@ -108,6 +108,7 @@ def test_similar_entities(run):
     assert "c0" not in [entity["id"] for entity in near]
 
 
+@pytest.mark.slow
 def test_export_and_plot(run, folder, tmp_path):
     result = run("export", "--out", tmp_path / "v.npy", "--relations")
     assert result.exit_code == 0, result.stderr
@@ -117,6 +118,7 @@ def test_export_and_plot(run, folder, tmp_path):
     assert "<svg" in (tmp_path / "map.svg").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

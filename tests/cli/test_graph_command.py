@@ -354,6 +354,7 @@ def test_show_somebody_unknown(run, letters):
 # search
 
 
+@pytest.mark.slow
 def test_search(run, letters):
     result = run("search", "al", "-g", letters)
     assert result.exit_code == 0

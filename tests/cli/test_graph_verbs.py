@@ -53,6 +53,7 @@ def test_add_a_file(run, tmp_path):
     assert result.stdout == "company: 6 entities (+1), 1 relations (+0), 3 triples (+1)\n"
 
 
+@pytest.mark.slow
 def test_add_is_refused(run):
     assert_refused(run("add", "company", "-o", "new"), "--from")
     assert_refused(run("add", "company", "a", "b", "c", "--from", "x", "-o", "new"), "--from")
@@ -72,12 +73,14 @@ def test_remove(run, tmp_path):
     assert result.stdout == "none: 5 entities (+0), 0 relations (-1), 0 triples (-2)\n"
 
 
+@pytest.mark.slow
 def test_remove_is_refused(run):
     assert_refused(run("remove", "company", "-o", "new"), "nothing to remove")
     assert_refused(run("remove", "company", "-e", "Bobb", "-o", "new"), "Bobb", "Bob (")
     assert_refused(run("remove", "company", "acme", "works_for", "ada", "-o", "new"), "no triple")
 
 
+@pytest.mark.slow
 def test_merge(run):
     run("add", "company", "bob2", "works for", "acme2", "-o", "new")
     result = run("merge", "company", "new", "--out", "both")
@@ -96,6 +99,7 @@ def test_merge(run):
     assert_refused(run("merge", "company", "other", "--out", "all"), "exists")
 
 
+@pytest.mark.slow
 def test_diff(run):
     run("add", "company", "bob2", "works for", "Initech [/y]", "-o", "new")
     assert run("diff", "company", "company").stdout == "no difference\n"

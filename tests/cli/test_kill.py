@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kgraft.graph import Graph, build_graph, check_graph
-from kgraft.graph.readers.tables import TablesSource
+from kgraft.graph import Graph, TablesSource, build_graph, check_graph
 
 KILLED = Path(__file__).with_name("killed.py")
 MAIN = [sys.executable, "-c", "from kgraft.cli import main; main()"]
@@ -143,6 +142,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(place, command):
     assert list(place.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_target_in_a_file_is_one_line(place):
     out = place.parent / "source.tsv" / "out"
     done = subprocess.run(

@@ -62,6 +62,7 @@ def test_no_command_shows_help(arguments):
     assert "Commands" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -113,6 +114,7 @@ def test_debug_shows_the_trace_wherever_it_stands(place):
     assert "OSError" in process(*arguments).stderr
 
 
+@pytest.mark.slow
 def test_the_package_runs_as_a_module():
     command = [sys.executable, "-m", "kgraft", "--version"]
     assert subprocess.run(command, capture_output=True, text=True).stdout.startswith("kgraft ")
@@ -125,7 +127,7 @@ def test_an_interrupt_is_one_line(monkeypatch, tmp_path):
     monkeypatch.setattr("kgraft.graph.Graph.open", interrupted)
     result = run("graph", "info")
     assert result.exit_code == 130
-    assert result.stderr == "kgraft: interrupted; nothing half-written is left\n"
+    assert result.stderr == "kgraft: interrupted; run the same command to resume\n"
 
 
 @pytest.mark.slow

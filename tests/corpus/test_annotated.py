@@ -41,7 +41,7 @@ COUNTS = st.lists(st.integers(0, 3), max_size=8)
 def test_examples_become_arrays(graph):
     data = annotate(graph, [(GOOD["text"], GOOD["mentions"]), ("nothing", [])])
     assert rows(data) == [
-        ("Paris, 東京", [(0, 5, graph.numbers_of(["fr-paris"])[0])]),
+        ("Paris, 東京", [(0, 5, graph.indices_of(["fr-paris"])[0])]),
         ("nothing", []),
     ]
     assert data.mentions.start.dtype == data.gold.dtype == np.int64
@@ -75,14 +75,14 @@ def test_unlinked_spans_are_neither_right_nor_wrong(graph, tmp_path):
     file = tmp_path / "texts.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     data = read_annotated(file, graph)
-    [paris] = graph.numbers_of(["fr-paris"])
+    [paris] = graph.indices_of(["fr-paris"])
     assert [mentions for _, mentions in rows(data)] == [
         [(0, 5, paris), (7, 9, IGNORED)],
         [(0, 5, paris)],
         [(0, 3, IGNORED)],
     ]
     assert data.gold.dtype == np.int64
-    assert graph.numbers_of(["no such entity", ""]).tolist() == [-1, -1]  # not what is ignored
+    assert graph.indices_of(["no such entity", ""]).tolist() == [-1, -1]  # not what is ignored
 
 
 def test_a_part_keeps_its_unlinked_spans(graph):
@@ -217,7 +217,7 @@ def test_links_are_read_as_annotations(graph, tmp_path):
     links = [{"start": 0, "end": 5, "id": "myth", "score": 0.5}, {"start": 7, "end": 9, "id": "?"}]
     lines = [{"text": "Paris, 東京", "links": links}, {"text": "nothing", "links": []}]
     file.write_text("\n".join(map(json.dumps, lines)))
-    myth = int(graph.numbers_of(["myth"])[0])
+    myth = int(graph.indices_of(["myth"])[0])
     spans = [(0, 5, myth), (7, 9, UNKNOWN)]
     assert rows(read_links(file, graph)) == [("Paris, 東京", spans), ("nothing", [])]
 

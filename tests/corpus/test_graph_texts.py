@@ -33,6 +33,7 @@ def check(graph, made):
         assert surface.lower() in names(graph.entity(entity))
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6))
 @quick
 def test_marks_are_names_of_their_entities(graph, seed):

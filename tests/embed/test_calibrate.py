@@ -29,7 +29,7 @@ def judged(tmp_path_factory):
     graph = build(tmp_path_factory.mktemp("judged") / "graph", rows)
     data = training_data(graph, seed=0)
     embedding = EmbeddingTables.draw(quick("distmult", dimension=16, scale=1.0), 200, 2)
-    number = graph.numbers_of([f"e{n}" for n in range(200)])
+    number = graph.indices_of([f"e{n}" for n in range(200)])
     known = random.random(100) < 0.5
     alike = embedding.entities[number[100:][known]]
     embedding.entities[number[:100][known]] = alike + 0.1 * torch.randn(alike.shape)

@@ -62,6 +62,7 @@ def naive_ranks(embedding, batch, known):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["complex", "distmult", "transe"])
 @pytest.mark.parametrize("reciprocal", [True, False])
 @thorough

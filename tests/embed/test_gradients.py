@@ -110,6 +110,7 @@ def agree(embedding, batch, mask=1.0):
     assert not found.losses.requires_grad
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("model", MODELS.names())
 @few

@@ -44,7 +44,7 @@ def vectors():
 def quick(monkeypatch):
     """A coarse picture without t-SNE, which has tests of its own."""
     monkeypatch.setattr(plot, "DPI", 80)
-    monkeypatch.setattr(plot, "place_vectors", lambda vectors, seed: vectors[:, :2].astype(float))
+    monkeypatch.setattr(plot, "project_vectors", lambda vectors, seed: vectors[:, :2].astype(float))
 
 
 @pytest.fixture
@@ -68,6 +68,7 @@ def test_the_best_connected_come_first(graph):
     assert len(choose_entities(graph)) == COUNT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", STARTS)
 def test_the_suffix_tells_the_picture_and_it_is_the_same_each_time(
     graph, vectors, tmp_path, suffix, quick
@@ -81,6 +82,7 @@ def test_the_suffix_tells_the_picture_and_it_is_the_same_each_time(
     assert sorted(tmp_path.iterdir()) == [one, two]
 
 
+@pytest.mark.slow
 def test_a_whole_picture_with_progress_leaves_matplotlib_as_it_was(graph, vectors, tmp_path):
     stages = []
 
@@ -139,6 +141,7 @@ boxes = st.tuples(numbers, numbers, st.integers(1, 30), st.integers(1, 30)).map(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.tuples(numbers, numbers), st.tuples(st.integers(1, 20), st.integers(1, 8)),
        st.lists(boxes, max_size=8))  # fmt: skip

@@ -44,22 +44,26 @@ def test_the_quality_is_the_same(folders, kind):
     np.testing.assert_allclose(two, one, atol=0.12)
 
 
+@pytest.mark.slow
 def test_softmax_gives_nearly_the_same_vectors(folders):
     one, two = opened(folders, "softmax")
     torch.testing.assert_close(two.stored.entities, one.stored.entities, rtol=1e-2, atol=1e-3)
     torch.testing.assert_close(two.stored.relations, one.stored.relations, rtol=1e-2, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_negatives_of_the_processes_differ(folders):
     one, two = opened(folders, "sampled")
     assert not torch.allclose(two.stored.entities, one.stored.entities, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_nothing_but_the_vectors_is_left(folders):
     for folder in folders:
         assert {path.name for path in folder.iterdir()} == {"graph", *KINDS}
 
 
+@pytest.mark.slow
 def test_a_process_is_sometimes_without_a_share(folders):
     """What the kinds are made for does happen."""
     graph = Graph.open(folders[0] / "graph")

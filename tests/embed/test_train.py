@@ -63,6 +63,7 @@ def test_every_model_learns_by_every_loss(desks, tmp_path, model, similarity, lo
     assert found.rank("test").figures()["mrr"] > 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

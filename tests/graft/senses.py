@@ -6,7 +6,7 @@ from tests.graph.readers.test_wordnet import FILES
 
 from kgraft.graft import WordNetKnowledge
 from kgraft.graph import Graph, build_graph
-from kgraft.graph.readers.wordnet import WordNetSource
+from kgraft.graph.io.readers.wordnet import WordNetSource
 
 DOG, CHASE = "dog%1:05:00::", "dog%2:38:01::"
 

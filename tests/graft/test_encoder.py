@@ -22,6 +22,7 @@ def bare(host_folder):
     return encoder
 
 
+@pytest.mark.slow
 def test_texts_with_mentions_are_read_with_knowledge(encoder, host_folder):
     expected, found = bare(host_folder).encode(TEXTS), encoder.encode(TEXTS)
     assert np.array_equal(found[1:3], expected[1:3])
@@ -38,6 +39,7 @@ def test_a_text_with_a_thousand_mentions_and_one_out_of_the_window(encoder, host
     assert np.array_equal(encoder.encode([late]), bare(host_folder).encode([late]))
 
 
+@pytest.mark.slow
 def test_a_graft_is_saved_apart_from_its_host_and_loaded(encoder, host_folder, knowledge, tmp_path):
     encoder.save_pretrained(tmp_path)
     manifest = json.loads((tmp_path / "kgraft.json").read_text())
@@ -54,6 +56,7 @@ def test_the_models_own_save_writes_the_graft(encoder, tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == {"kgraft.json", "graft.safetensors"}
 
 
+@pytest.mark.slow
 def test_what_training_changed_in_the_host_is_saved_with_the_graft(encoder, knowledge, tmp_path):
     with torch.no_grad():
         encoder.model.encoder.layer[0].output.dense.weight += 0.1
@@ -62,6 +65,7 @@ def test_what_training_changed_in_the_host_is_saved_with_the_graft(encoder, know
     assert np.array_equal(again.encode(TEXTS[:2]), encoder.encode(TEXTS[:2]))
 
 
+@pytest.mark.slow
 def test_a_graft_of_another_host_is_refused(encoder, knowledge, host_folder, tmp_path):
     encoder.save_pretrained(tmp_path)
     manifest = json.loads((tmp_path / "kgraft.json").read_text())
@@ -71,6 +75,7 @@ def test_a_graft_of_another_host_is_refused(encoder, knowledge, host_folder, tmp
         GraftedEncoder.from_pretrained(tmp_path, {2: knowledge})
 
 
+@pytest.mark.slow
 def test_other_knowledge_is_refused(encoder, graph, knowledge, tmp_path):
     encoder.save_pretrained(tmp_path)
 

@@ -9,6 +9,7 @@ from kgraft.graft import GraftedEncoder, GraphKnowledge, WordNetKnowledge, open_
 from kgraft.text import Encoder
 
 
+@pytest.mark.slow
 def test_a_graft_makes_its_knowledge_again(graph, host_folder, tmp_path, monkeypatch):
     monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
     knowledge = open_knowledge(graph.folder)
@@ -30,6 +31,7 @@ def test_a_graph_of_word_senses_is_known_by_lemmas(tmp_path, monkeypatch):
     assert knowledge.size == 384 * 2 + 5
 
 
+@pytest.mark.slow
 def test_ancestors_are_known_again(tmp_path, host_folder, monkeypatch):
     monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path / "cache"))
     knowledge = open_knowledge(tiny_wordnet(tmp_path).folder, hypernym_relations=["hypernym"])

@@ -16,8 +16,7 @@ from kgraft.graft.senses import (
     has_senses,
     locate_open_senses,
 )
-from kgraft.graph import Graph, build_graph
-from kgraft.graph.readers.tables import TablesSource
+from kgraft.graph import Graph, TablesSource, build_graph
 from kgraft.text import Encoder
 
 
@@ -44,7 +43,7 @@ def test_reading(senses, tmp_path):
     )
     assert has_senses(path)
     data = look_up_senses(senses, sense_sentences(path))
-    (dog,) = senses.graph.numbers_of(["00000100-n"]).tolist()
+    (dog,) = senses.graph.indices_of(["00000100-n"]).tolist()
     assert data.gold == [frozenset([dog])]
     assert data.first_gold.tolist() == [dog]
     assert data.mentions.entity.tolist() == [dog]
@@ -82,7 +81,7 @@ def test_words_of_an_open_vocabulary(senses, host_folder):
     ]
     windows = locate_open_senses(encoder, 2, look_up_senses(senses, sentences))
     batch = windows.mentions(np.array([0, 1]))[2]
-    noun, verb = senses.graph.numbers_of(["00000100-n", "00000300-v"]).tolist()
+    noun, verb = senses.graph.indices_of(["00000100-n", "00000300-v"]).tolist()
     gold = [
         [candidates[rank] if rank >= 0 else None for candidates, rank in zip(*row, strict=True)]
         for row in zip(batch.entity.tolist(), batch.gold_rank.tolist(), strict=True)

@@ -10,7 +10,7 @@ from tests.graft.tiny import build, few
 
 from kgraft.graft import similar_entities as module
 from kgraft.graft.similar_entities import SimilarEntityFacts
-from kgraft.graph.fold import key
+from kgraft.graph.names import fold_name
 from kgraft.vectors.entity_text import entity_texts
 
 
@@ -22,7 +22,7 @@ def facts_of(graph):
 def words_of(graph):
     """Return the words of each entity's name and description, signs too."""
     texts = entity_texts(graph, np.arange(len(graph.entities)), ("label", "description"))
-    return [set(key(text).split()) for text in texts.to_pylist()]
+    return [set(fold_name(text).split()) for text in texts.to_pylist()]
 
 
 def slow_vectors(graph):
@@ -95,7 +95,7 @@ def test_the_fact_itself_tells_nothing(tmp_path):
     named = [{"id": name, "label": name} for name in names]
     graph = build(tmp_path / "towns", facts, named, None)
     alone = build(tmp_path / "alone", facts[:2] + facts[4:], named, None)
-    a, land, sea = graph.numbers_of(["a", "land", "sea"])
+    a, land, sea = graph.indices_of(["a", "land", "sea"])
     by = graph.relations["id"].to_pylist().index("in")
     found = predicted_of(SimilarEntityFacts(graph), a, by, land)
     assert found[land] > 9 * found.get(sea, 0.0)
@@ -107,7 +107,7 @@ def test_where_nothing_is_alike_the_usual_is_expected(tmp_path):
     facts = [("a", "in", "land"), ("b", "in", "land"), ("c", "in", "sea")]
     named = [{"id": name, "label": name} for name in ("a", "b", "c", "lone", "land", "sea")]
     graph = build(tmp_path / "usual", facts, named, None)
-    lone, land, sea = graph.numbers_of(["lone", "land", "sea"])
+    lone, land, sea = graph.indices_of(["lone", "land", "sea"])
     assert predicted_of(SimilarEntityFacts(graph), lone, 0) == pytest.approx(
         {land: 2e-6, sea: 1e-6}
     )

@@ -59,7 +59,7 @@ def test_a_batch_has_every_name_of_its_windows_once(knowledge, texts, max_tokens
 
 def test_the_rank_of_the_gold_entity(knowledge, graph):
     texts = ["Paris is in Texas", "Paris", "Berlin", "Paris"]
-    texan, berlin = graph.numbers_of(["tx-paris", "berlin"])
+    texan, berlin = graph.indices_of(["tx-paris", "berlin"])
     gold = np.array([texan, UNKNOWN, NIL, texan, IGNORED])
     mentions = replace(knowledge.find(texts), gold=gold)
     batch = batch_of(LocatedMentions.of(mentions, ENCODER.windows(texts)), range(4))
@@ -98,7 +98,7 @@ def test_annotations_become_gold(encoder, graph):
         graph, [(text, [{"start": 0, "end": 5, "entity": entity}]) for text, entity in texts]
     )
     batch = mentions_of(encoder, data)
-    assert gold_entities(batch) == graph.numbers_of(["fr-paris", "myth"]).tolist()
+    assert gold_entities(batch) == graph.indices_of(["fr-paris", "myth"]).tolist()
     assert int((batch.gold_rank >= 0).sum()) == 2  # France is not annotated
 
 
@@ -108,13 +108,13 @@ def test_an_annotation_that_is_no_name_may_be_added(encoder, graph):
     assert not mentions_of(encoder, data).present.any()
     batch = mentions_of(encoder, data, add_annotated=True)
     assert batch.gold_rank.tolist() == [[0]]
-    assert batch.entity.tolist() == [[graph.numbers_of(["fr-paris"]).tolist()]]
+    assert batch.entity.tolist() == [[graph.indices_of(["fr-paris"]).tolist()]]
 
 
 def test_names_that_only_one_entity_has_may_count_as_annotated(encoder, graph):
     data = annotate(graph, [("Paris, Texas and France", [])])
     batch = mentions_of(encoder, data, trust_unambiguous=True)
-    assert sorted(gold_entities(batch)) == sorted(graph.numbers_of(["texas", "france"]).tolist())
+    assert sorted(gold_entities(batch)) == sorted(graph.indices_of(["texas", "france"]).tolist())
     assert gold_entities(mentions_of(encoder, data)) == []
 
 

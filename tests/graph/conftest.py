@@ -5,9 +5,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import settings
 
-from kgraft.graph import Aliases, Graph, build_graph
-from kgraft.graph.alias_build import Names, build_aliases
-from kgraft.graph.readers.tables import TablesSource
+from kgraft.graph import Graph, build_graph
+from kgraft.graph.io.tables.in_memory import TablesSource
+from kgraft.graph.names.alias_build import Names, build_aliases
+from kgraft.graph.names.aliases import Aliases
 
 settings.register_profile("kgraft", max_examples=40, deadline=None)
 settings.load_profile("kgraft")

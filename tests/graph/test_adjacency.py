@@ -3,13 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgraft.graph.adjacency import (
-    TripleArrays,
-    build_adjacency,
-    expand,
-    sort_triples,
-    sorted_columns,
-)
+from kgraft.graph.adjacency import TripleArrays, build_adjacency, sort_triples, sorted_columns
 
 ENTITIES, RELATIONS = 6, 3
 ENTITY = st.integers(0, ENTITIES - 1)
@@ -89,15 +83,6 @@ def test_a_graph_without_triples_has_no_edges():
     assert adjacency.degree().tolist() == [0, 0, 0, 0]
     assert adjacency.edges.shape == (0, 2)
     assert adjacency.edges.dtype == np.int32
-
-
-@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 4)), max_size=6))
-def test_expand_lists_every_number_of_every_span(spans):
-    first = np.array([start for start, _ in spans], np.int64)
-    count = np.array([size for _, size in spans], np.int64)
-    owner, number = expand(first, first + count)
-    expected = [(i, start + k) for i, (start, size) in enumerate(spans) for k in range(size)]
-    assert list(zip(owner.tolist(), number.tolist(), strict=True)) == expected
 
 
 @given(TRIPLES, st.data())

@@ -144,7 +144,7 @@ def test_without_everything(small, tmp_path):
     assert (len(empty.entities), len(empty.triples)) == (0, 0)
     assert check_graph(empty.folder) == []
     assert empty.find("Paris") == empty.search("Paris") == empty.mentions("in Paris") == []
-    assert empty.numbers_of(["Q1"]).tolist() == [-1]
+    assert empty.indices_of(["Q1"]).tolist() == [-1]
     with pytest.raises(NotFound):
         empty.entity(0)
 

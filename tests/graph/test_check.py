@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from kgraft.arrow_files import write_table
 from kgraft.graph import check_graph
-from kgraft.graph.folder import CONTENT, content_version, read_table, write_table
+from kgraft.graph.folder import CONTENT, content_version, read_table
 from kgraft.storage import describe_file
 
 

@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -117,6 +118,7 @@ PART = st.tuples(st.sampled_from("abcd"), st.sampled_from("rs"), st.sampled_from
 SIDE = st.dictionaries(PART, st.sampled_from(["train", "test"]), max_size=8)
 
 
+@pytest.mark.slow
 @given(SIDE, SIDE)
 def test_triples_differ_as_sets_do(make_graph, old, new):
     with tempfile.TemporaryDirectory() as folder:

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kgraft import arrow_files
 from kgraft.errors import BadGraph, BadInput, NotFound
-from kgraft.graph import Graph, build_graph, check_graph, folder, open_source
+from kgraft.graph import Graph, build_graph, check_graph, open_source
 from kgraft.graph.folder import FORMAT, GRAPH, SINCE_0_2, TABLES, read_manifest
-from kgraft.graph.matcher import NameMatcher
-from kgraft.graph.readers.tables import TablesSource
+from kgraft.graph.io.tables.in_memory import TablesSource
+from kgraft.graph.names.matcher import NameMatcher
 from kgraft.storage import new_folder
 
 LETTERS = TablesSource([("a", "before", "b"), ("b", "before", "c")])
@@ -252,7 +253,7 @@ def test_an_error_leaves_nothing(tmp_path, error):
 @pytest.mark.parametrize("calls", range(0, 14, 3))
 def test_an_error_while_writing_leaves_nothing(tmp_path, monkeypatch, calls):
     left = iter(range(calls))
-    whole = folder.write_table
+    whole = arrow_files.write_table
 
     def fails_later(*arguments):
         if next(left, None) is None:
@@ -337,10 +338,11 @@ DRIVER = """
 import os, signal, shutil, sys, time
 from pathlib import Path
 import pyarrow
-from kgraft.graph import build_graph, open_source
-from kgraft.graph.fold import key
+from kgraft.graph import FORMATS, build_graph, open_source
+from kgraft.graph.names import fold_name
 
-key("makes its tables"), pyarrow.array([1])  # loads pandas; once here, not in every child
+# Makes its tables and loads pandas and the readers: once here, not in every child.
+fold_name("makes its tables"), pyarrow.array([1]), [FORMATS[name] for name in FORMATS]
 os.fsync = lambda descriptor: None
 how, source, old, base = sys.argv[1], *map(Path, sys.argv[2:5])
 events = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree"}

@@ -1,5 +1,7 @@
 """Look-ups in an open graph: entities, relations, names, neighbours, cards, paths, splits."""
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -72,13 +74,13 @@ def test_a_number_that_no_entity_has(small, number):
         small.entity(number)
 
 
-def test_numbers_of_many_ids(small):
+def test_indices_of_many_ids(small):
     wanted = ["Q12", "Q1", "nobody", "Q1", "", "q1", "Q\ud800"]
-    found = small.numbers_of(wanted)
+    found = small.indices_of(wanted)
     assert found.tolist() == [11, 0, -1, 0, -1, -1, -1]
     assert found.dtype == np.int64
-    assert small.numbers_of([]).tolist() == []
-    assert small.numbers_of(small.entities["id"].chunk(0)).tolist() == list(range(12))
+    assert small.indices_of([]).tolist() == []
+    assert small.indices_of(small.entities["id"].chunk(0)).tolist() == list(range(12))
 
 
 def test_entities_by_number_in_the_order_asked(small):
@@ -405,3 +407,13 @@ def test_priors_come_from_the_train_triples(make_graph, tmp_path):
     assert {c.entity.id: c.prior for c in graph.candidates("x")} == pytest.approx(
         {"a": 2 / 3, "b": 1 / 3}
     )
+
+
+def test_looking_things_up_loads_no_pandas(small):
+    look = (
+        "import sys; from kgraft.graph import Graph; graph = Graph.open(sys.argv[1]);"
+        "graph.card('Q1'); graph.mentions('From Paris'); graph.find('Texas');"
+        "print('pandas' in sys.modules)"
+    )
+    command = [sys.executable, "-c", look, str(small.folder)]
+    assert subprocess.run(command, capture_output=True, text=True).stdout == "False\n"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgraft.graph import id_table
-from kgraft.graph.hashing import hash_strings
 from kgraft.graph.id_table import IdTable
+from kgraft.hashing import hash_strings
 
 IDS = st.lists(st.text("abcé\u0000 ", max_size=3), max_size=30)
 

@@ -16,8 +16,8 @@ from kgraft.graph import (
     remove_parts,
     split_graph,
 )
+from kgraft.graph.io.rdf.iris import WIKIDATA
 from kgraft.graph.literals import XSD, LiteralTables, typed
-from kgraft.graph.readers.iris import WIKIDATA
 
 DATA = """\
 @prefix : <http://e.org/> .

@@ -10,7 +10,7 @@ from kgraft.errors import BadGraph, BadInput
 from kgraft.graph import Graph, check_graph, diff_graphs, migrate_graph
 from kgraft.graph.folder import SINCE_0_2, TABLES
 from kgraft.graph.migrate import is_current
-from kgraft.graph.variants import KEYS_VERSION
+from kgraft.graph.names.stems import KEYS_VERSION
 
 OLDER = Path(__file__).with_name("older")  # written by commits a8c98ef and cf602ac
 TEXT = "From the City of Light and Deutschland's Berlin to Lutetia"

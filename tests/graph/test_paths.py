@@ -55,6 +55,7 @@ def order_rule(path, degree):
     return len(path), round(commonness, 9), *rest
 
 
+@pytest.mark.slow
 @given(st.one_of(DENSE, TRIPLES), CORNER, CORNER, st.integers(0, 3))
 @settings(max_examples=250)
 def test_paths_are_those_of_a_plain_search(triples, start, end, longest):

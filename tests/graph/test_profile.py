@@ -24,6 +24,7 @@ def naive_cardinality(pairs):
     return f"{'n' if many_heads else '1'}-{'n' if many_tails else '1'}"
 
 
+@pytest.mark.slow
 @given(st.sets(TRIPLE, min_size=1, max_size=25))
 def test_figures_are_those_of_plain_loops(make_graph, triples):
     rows = [(f"e{h}", f"r{r}", f"e{t}") for h, r, t in sorted(triples)]

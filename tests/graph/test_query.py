@@ -78,6 +78,7 @@ def test_the_limit(small):
         found[5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "patterns",
     ["", " . ", "?x P36", "?x P36 ?y ?z", "?x P36 'no end", "Q1 P36 Q4", "?x ?x ?y", "?-a P36 ?y"],

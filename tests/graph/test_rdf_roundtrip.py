@@ -8,15 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, parse, serialize
 
-from kgraft.graph import (
-    Graph,
-    TablesSource,
-    build_graph,
-    check_graph,
-    export_graph,
-    open_source,
-)
-from kgraft.graph.readers.iris import RDF
+from kgraft.graph import Graph, TablesSource, build_graph, check_graph, export_graph, open_source
+from kgraft.graph.io.rdf.iris import RDF
 
 PREFIXES = """\
 @prefix : <http://e.org/> .
@@ -74,6 +67,7 @@ def test_statements_come_back(tmp_path, text):
     assert statements(again, RdfFormat.N_TRIPLES) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", DOCUMENTS)
 def test_statements_come_back_in_turtle(tmp_path, text):
     (tmp_path / "g.ttl").write_text(PREFIXES + text, "utf-8")

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgraft.errors import BadInput
-from kgraft.graph import SPLITS, Graph, check_graph, mirrored_relations, split_graph
+from kgraft.graph import SPLITS, Graph, check_graph, split_graph
+from kgraft.graph.resplit import mirrored_relations
 
 
 def triples_of(graph):
@@ -45,6 +46,7 @@ def build(make_graph, folder, triples):
     return make_graph(Path(folder), rows, entities, [{"id": f"r{n}"} for n in range(4)])
 
 
+@pytest.mark.slow
 @given(TRIPLES, st.sampled_from([0.3, 0.5, 1.0]))
 def test_mirrors_are_those_of_a_plain_loop(make_graph, triples, overlap):
     with tempfile.TemporaryDirectory() as folder:

@@ -10,21 +10,22 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from kgraft import arrow_files
 from kgraft.errors import BadInput
 from kgraft.graph import (
     SPLITS,
     Graph,
     build_graph,
     export_graph,
-    folder,
     open_source,
     to_edge_index,
     to_labelled_triples,
     to_networkx,
 )
 from kgraft.graph.batches import ENTITY_SCHEMA, RELATION_SCHEMA
-from kgraft.graph.readers import delimited, gather, rdf, tables
-from kgraft.graph.readers.tables import TablesSource, from_networkx
+from kgraft.graph.io.rdf import source as rdf
+from kgraft.graph.io.tables import delimited, in_memory, row_batches
+from kgraft.graph.io.tables.in_memory import TablesSource, from_networkx
 
 FORMATS = {"tsv": "g", "ntriples": "g.nt", "parquet": "g", "jsonl": "g.jsonl"}
 AWKWARD = [
@@ -198,7 +199,7 @@ def test_any_graph_comes_back(format, content):
 @pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_version_does_not_depend_on_the_blocks_read(tmp_path, monkeypatch, make_graph, format):
-    monkeypatch.setattr(folder, "_ROWS", 16)
+    monkeypatch.setattr(arrow_files, "_ROWS", 16)
     entities = [
         {
             "id": f"e{i}",
@@ -212,8 +213,8 @@ def test_the_version_does_not_depend_on_the_blocks_read(tmp_path, monkeypatch, m
     graph = make_graph(tmp_path, triples, entities)
     for module, name, size in (
         (delimited, "BLOCK", 100),
-        (gather, "ROWS", 7),
-        (tables, "ROWS", 7),
+        (row_batches, "ROWS", 7),
+        (in_memory, "ROWS", 7),
         (rdf, "BLOCK", 300),
     ):
         monkeypatch.setattr(module, name, size)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgraft.graph import aliases as aliases_module
-from kgraft.graph.fold import key
+from kgraft.graph.names import aliases as aliases_module
+from kgraft.graph.names.fold import fold_name
 from kgraft.graph.search import search, search_descriptions, search_nearby, search_similar
 
 
@@ -81,7 +81,7 @@ ENTITIES = st.lists(st.lists(NAME, min_size=1, max_size=3), min_size=1, max_size
 
 def naive_search(entities, degree, query, limit):
     """Compare the key of every name with the query's; of an entity the heaviest name counts."""
-    wanted = key(query)
+    wanted = fold_name(query)
     stages = (
         ("name", lambda name: name == wanted),
         ("prefix", lambda name: name.startswith(wanted)),
@@ -89,13 +89,16 @@ def naive_search(entities, degree, query, limit):
     )
     found = {}
     for how, fits in stages:
-        pairs = {(key(n), e) for e, names in enumerate(entities) for n in names if key(n)}
+        pairs = {
+            (fold_name(n), e) for e, names in enumerate(entities) for n in names if fold_name(n)
+        }
         hits = sorted((-degree[e], name, e) for name, e in pairs if wanted and fits(name))
         for _, name, entity in hits:
             found.setdefault(entity, (name, how))
     return [(entity, *how) for entity, how in found.items()][:limit]
 
 
+@pytest.mark.slow
 @given(ENTITIES, st.text("ab ", max_size=3), st.integers(1, 4), st.data())
 @settings(max_examples=15)
 def test_search_is_that_of_a_plain_loop(make_graph, entities, query, limit, data):

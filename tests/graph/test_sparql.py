@@ -29,6 +29,7 @@ def test_only_the_limit_is_read(small):
     assert len(query_sparql(small, "SELECT * { ?x ?y ?z }", limit=3)) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [

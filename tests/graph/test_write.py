@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kgraft.graph.alias_build import Form
 from kgraft.graph.folder import SINCE_0_2
+from kgraft.graph.names.alias_build import Form
 from kgraft.graph.write import degrees, entity_names, name_tables
 
 

@@ -27,6 +27,7 @@ def sources(monkeypatch):
     return passed
 
 
+@pytest.mark.slow
 def test_a_graph_is_enough_to_learn_from(graph, encoder_folder, tmp_path):
     model = link_model(encoder_folder)
     epochs = list(adapt_linker(graph, model, tmp_path / "linker", count=30, settings=QUICK))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.graph.tiny import TRIPLES, build, quick
 from tests.link.tiny import mentions_of, nested_spans
 
-from kgraft.graph.mentions import Match
+from kgraft.graph import Match
 from kgraft.link import coherence
 from kgraft.link.coherence import Support, find_support
 
@@ -20,7 +20,7 @@ ADDED = 1000  # index of an entity that is not in the graph
 @pytest.fixture(scope="module")
 def edges(graph):
     """All pairs of entities that a triple connects, both ways."""
-    pairs = {tuple(graph.numbers_of([head, tail]).tolist()) for head, _, tail in TRIPLES}
+    pairs = {tuple(graph.indices_of([head, tail]).tolist()) for head, _, tail in TRIPLES}
     return pairs | {pair[::-1] for pair in pairs}
 
 
@@ -74,7 +74,7 @@ def test_a_hub_that_is_cut_off_is_found_from_the_other_side(tmp_path, monkeypatc
     entities = [{"id": name, "label": name} for name in ("hub", "a", "b", "c")]
     triples = [("hub", "near", name) for name in "abc"]
     graph = build(tmp_path / "hub", triples, entities, [{"id": "near", "label": "near"}])
-    hub, *others = graph.numbers_of(["hub", "a", "b", "c"]).tolist()
+    hub, *others = graph.indices_of(["hub", "a", "b", "c"]).tolist()
     rows = [(0, 4 * n, 4 * n + 3, [(entity, Match.NAME, 0.5)])
             for n, entity in enumerate([hub, *others])]  # fmt: skip
     support = find_support(graph, mentions_of(rows))

@@ -7,7 +7,7 @@ from tests.graph.tiny import quick
 from tests.link.test_nested import mention_rows, naive_inside
 from tests.link.tiny import mentions_of
 
-from kgraft.graph.mentions import Match
+from kgraft.graph import Match
 from kgraft.link.decode import choose_links, choose_spans
 
 SCORES = [0.0, 0.25, 0.5, 0.5, 0.9]

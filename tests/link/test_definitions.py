@@ -2,8 +2,7 @@
 
 import pytest
 
-from kgraft.graph import Graph, build_graph
-from kgraft.graph.readers.tables import TablesSource
+from kgraft.graph import Graph, TablesSource, build_graph
 from kgraft.link.definitions import defined_otherwise
 from kgraft.link.knowledge import Knowledge
 

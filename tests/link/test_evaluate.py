@@ -5,8 +5,8 @@ import pytest
 from tests.corpus.texts import annotated_texts
 from tests.link.tiny import mentions_of
 
-from kgraft.graph.alias_build import Form
-from kgraft.graph.mentions import IGNORED, Match
+from kgraft.graph import IGNORED, Match
+from kgraft.graph.names import Form
 from kgraft.link import evaluate as evaluation
 from kgraft.link.evaluate import THRESHOLDS, best_threshold, evaluate, proper_names, score_texts
 

@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from tests.graph.tiny import TRIPLES, build, quick
 from tests.link.tiny import mentions_of, nested_spans
 
-from kgraft.graph.alias_build import Form
-from kgraft.graph.matcher import NameMatcher
-from kgraft.graph.mentions import Match
-from kgraft.graph.words import english_words
+from kgraft.graph import Match
+from kgraft.graph.names import Form, NameMatcher, english_words
 from kgraft.link.features import (
     FEATURES,
     MENTION_FEATURES,

@@ -246,7 +246,7 @@ def test_marked_texts_are_read_as_they_are(graph, source, out):
     line = {"text": "Paris", "mentions": [{"start": 0, "end": 5, "entity": "myth"}]}
     source.write_text(json.dumps(line))
     data = read_or_link(source, graph, out)
-    assert data.gold.tolist() == graph.numbers_of(["myth"]).tolist()
+    assert data.gold.tolist() == graph.indices_of(["myth"]).tolist()
 
 
 def test_other_texts_are_linked_once(own, graph, source, out, tmp_path, monkeypatch):

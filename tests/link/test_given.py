@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.link.tiny import apart, link_model, reading
 
 from kgraft.errors import BadInput
-from kgraft.graph.mentions import Match
+from kgraft.graph import Match
 from kgraft.link.given import given_mentions
 from kgraft.link.knowledge import Knowledge
 
@@ -42,6 +42,7 @@ def test_scores_of_a_mention_sum_to_1(model, knowledge, graph):
         assert list(row.values()) == sorted(row.values(), reverse=True)
 
 
+@pytest.mark.slow
 @given(order=st.permutations(SPANS[:5]))
 @reading
 def test_the_order_of_the_spans_changes_nothing(model, knowledge, graph, order):

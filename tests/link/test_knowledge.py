@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from kgraft.errors import BadInput, NotFound
-from kgraft.graph.mentions import Match
+from kgraft.graph import Match
 from kgraft.link.knowledge import Knowledge
 from kgraft.text import Encoder
-from kgraft.vectors.entity_text import WITH_FACTS, entity_texts
+from kgraft.vectors.entity_text import ENTITY_FIELDS, entity_texts
 
 NEW = {"id": "x", "label": "Zorblax", "description": "an invented place", "types": ["city"]}
 
@@ -61,7 +61,7 @@ def test_nothing_is_encoded_until_vectors_are_asked_for(graph, model, own_cache,
 
 def test_vectors_are_those_of_the_texts_of_entities(knowledge, graph):
     rows = graph.numbers_of(["fr-paris", "berlin"])
-    texts = entity_texts(graph, rows, WITH_FACTS).to_pylist()
+    texts = entity_texts(graph, rows, ENTITY_FIELDS).to_pylist()
     expected = torch.from_numpy(knowledge.encoder.encode(texts))
     torch.testing.assert_close(knowledge.vectors(rows), expected, atol=1e-5, rtol=1e-4)
 
@@ -97,7 +97,7 @@ def test_an_index_is_never_given_to_another_entity(own, graph):
 
 
 def test_what_is_given_of_an_entity_of_the_graph_changes(own, graph):
-    [index] = graph.numbers_of(["texas"])
+    [index] = graph.indices_of(["texas"])
     before = own.vectors(np.array([index]))
     own.add([{"id": "texas", "label": "Tejas", "description": "in Spanish"}])
     assert named(own, "Texas") == []
@@ -187,7 +187,7 @@ def test_a_saved_graph_has_what_was_added_and_lacks_what_was_removed(own, tmp_pa
     saved = own.save(tmp_path / "deep" / "new")
     assert saved.entity("x").label == "Zorblax"
     assert saved.entity("euro").aliases == ("EUR",)
-    assert saved.numbers_of(["texas", "gone"]).tolist() == [-1, -1]
+    assert saved.indices_of(["texas", "gone"]).tolist() == [-1, -1]
     assert len(saved.entities) == len(own.graph.entities)
     assert saved.manifest.version != own.graph.manifest.version
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["new"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.corpus.texts import annotated_texts
 
 from kgraft.errors import BadInput
-from kgraft.graph.mentions import IGNORED
+from kgraft.graph import IGNORED
 from kgraft.link import Linker
 from kgraft.link.learned_names import LearnedName, names_in, read_names, write_names
 from kgraft.link.model import NAMES, LinkModel

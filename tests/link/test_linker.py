@@ -97,6 +97,7 @@ def test_offsets_are_exact_over_many_windows(narrow_linker, text):
     check(text * 3, narrow_linker(text * 3, threshold=0))
 
 
+@pytest.mark.slow
 @given(text=TEXT)
 @reading
 def test_offsets_are_exact_with_candidates_by_meaning(searching, text):
@@ -394,8 +395,8 @@ def test_a_saved_graph_links_what_was_added(by_name, tmp_path, encoder_folder):
 def test_the_graph_itself_is_not_touched(by_name, graph):
     by_name.add([NEW])
     by_name.remove(["euro"])
-    [euro] = graph.numbers_of(["euro"])
-    assert Graph.open(graph.folder).numbers_of(["x", "euro"]).tolist() == [-1, euro]
+    [euro] = graph.indices_of(["euro"])
+    assert Graph.open(graph.folder).indices_of(["x", "euro"]).tolist() == [-1, euro]
     assert by_name.graph is graph
 
 

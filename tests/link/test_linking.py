@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.graph.tiny import build, quick
 from tests.link.tiny import apart, link_model, mentions_of, reading, weighing
 
-from kgraft.graph.alias_build import Form
-from kgraft.graph.fold import WordTokens
-from kgraft.graph.mentions import Match
+from kgraft.graph import Match
+from kgraft.graph.names import Form
+from kgraft.graph.names.fold import WordTokens
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.linking import (
     BY_MEANING,
@@ -155,7 +155,7 @@ def test_candidates_of_a_document_support_each_other(graph, encoder_folder, know
         rows = slice(scored.bounds[row], scored.bounds[row + 1])
         return dict(zip(scored.entity[rows].tolist(), scored.score[rows].tolist(), strict=True))
 
-    french, texan = graph.numbers_of(["fr-paris", "tx-paris"]).tolist()
+    french, texan = graph.indices_of(["fr-paris", "tx-paris"]).tolist()
     supported = best(text)
     assert supported[french] > 2 * supported[texan]
     for alone in (best(text[:43]), best(text, coherence=False)):
@@ -167,7 +167,7 @@ def test_pinned_names_score_1_whatever_the_head_says(graph, encoder_folder):
     knowledge = Knowledge(graph, model.entity_encoder)
     knowledge.pin({"Paris": "myth"})
     scored = score_mentions(model, knowledge, ["Paris in Texas"])
-    assert scored.entity[0] == graph.numbers_of(["myth"])[0]
+    assert scored.entity[0] == graph.indices_of(["myth"])[0]
     assert scored.score[0] == 1
     assert scored.match[0] == Match.PINNED
     assert scored.score[1] < 0.01

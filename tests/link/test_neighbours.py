@@ -58,6 +58,7 @@ def test_fewer_entities_than_asked_for_are_padded(encoder, tmp_path):
     assert entity.tolist() == [[0, -1, -1]]
 
 
+@pytest.mark.slow
 def test_a_static_index_is_searched_by_words(graph, vectors, own_cache):
     index = NeighbourIndex.build(vectors, static=True)
     assert index.static
@@ -140,7 +141,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(graph, encoder, tmp_path
 def test_what_is_removed_is_not_found(graph, vectors, static):
     index = NeighbourIndex.build(vectors, static=static)
     everyone = len(graph.entities)
-    gone = graph.numbers_of(["texas", "euro"])
+    gone = graph.indices_of(["texas", "euro"])
     index.remove(gone)
     entity, _ = index.search(["Texas"], torch.ones(1, 48), everyone)
     assert not np.isin(gone, entity).any()

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.graph.tiny import quick
 from tests.link.tiny import mentions_of, nested_spans
 
-from kgraft.graph.alias_build import Form
-from kgraft.graph.mentions import Match
+from kgraft.graph import Match
+from kgraft.graph.names import Form
 from kgraft.link.nested import IN_OTHER_WORDS, WHOLE_NAMES, inside_unique_name, prefer_longer
 
 SCORES = [0.0, 0.25, 0.5, 0.5, 0.9]

@@ -57,6 +57,7 @@ def test_a_file_that_was_swapped_is_not_opened(priced, loaded, monkeypatch, spoi
         fast_reader(folder, loaded.longest)
 
 
+@pytest.mark.slow
 def test_a_file_without_a_checksum_is_not_opened(priced, loaded):
     folder = priced(0.0)
     (folder / COST).write_text('{"cost": 0.0}')
@@ -69,6 +70,7 @@ def apart(values, expected, mask):
     return np.abs(values - expected).max() / expected.std()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("texts", [TEXTS, TEXTS[1:2], TEXTS[2:3], [" ".join(TEXTS * 5)]])
 def test_marks_and_vectors_are_nearly_those_of_the_model(exported, loaded, texts):
     reader = OnnxReader(exported / FILE, loaded.longest)
@@ -80,16 +82,19 @@ def test_marks_and_vectors_are_nearly_those_of_the_model(exported, loaded, texts
     assert apart(output.vectors, expected.vectors, mask) < 0.1
 
 
+@pytest.mark.slow
 def test_the_exported_file_takes_one_byte_per_weight(exported, encoder_folder):
     size = (encoder_folder / "model.safetensors").stat().st_size
     assert (exported / FILE).stat().st_size < size / 2
     assert not list(exported.glob("*partial*"))
 
 
+@pytest.mark.slow
 def test_exporting_leaves_the_logs_as_they_were(exported):
     assert logging.root.manager.disable == 0
 
 
+@pytest.mark.slow
 def test_the_fast_form_is_used_where_it_costs_little(priced, graph):
     folder = priced(AFFORDABLE / 2)
     assert isinstance(fast_reader(folder, 10), OnnxReader)
@@ -101,6 +106,7 @@ def test_the_fast_form_is_used_where_it_costs_little(priced, graph):
     assert all(text[link.start : link.end] == link.surface for link in links)
 
 
+@pytest.mark.slow
 def test_the_fast_form_is_left_alone_where_it_costs_much(priced, graph):
     folder = priced(AFFORDABLE * 2)
     assert fast_reader(folder, 10) is None
@@ -108,10 +114,12 @@ def test_the_fast_form_is_left_alone_where_it_costs_much(priced, graph):
     assert linker.reader is linker.model
 
 
+@pytest.mark.slow
 def test_a_form_that_is_better_than_the_model_is_used(priced):
     assert isinstance(fast_reader(priced(-0.1), 10), OnnxReader)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content", [None, "", "{", "[]", "{}", '{"cost": null}', '{"cost": "low"}']
 )
@@ -123,17 +131,20 @@ def test_without_a_recorded_cost_it_is_left_alone(priced, content):
     assert fast_reader(folder, 10) is None
 
 
+@pytest.mark.slow
 def test_without_an_exported_file_there_is_no_fast_form(priced):
     folder = priced(0.0)
     (folder / FILE).unlink()
     assert fast_reader(folder, 10) is None
 
 
+@pytest.mark.slow
 def test_without_onnx_runtime_the_model_itself_is_used(priced, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     assert fast_reader(priced(0.0), 10) is None
 
 
+@pytest.mark.slow
 def test_a_damaged_exported_file_is_one_clear_line(priced):
     folder = priced(0.0)
     (folder / FILE).write_bytes(b"half")

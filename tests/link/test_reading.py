@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.link.tiny import reading
 
-from kgraft.graph.fold import WordTokens
+from kgraft.graph.names.fold import WordTokens
 from kgraft.link.linking import word_edges
 from kgraft.link.reading import FEWEST, FLOOR, SHARE, SpanVectors, read_spans, word_spans
 from kgraft.text import TokenSpans

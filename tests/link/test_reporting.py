@@ -12,8 +12,8 @@ from tests.graph.tiny import quick
 from tests.link.tiny import mentions_of, reading
 
 from kgraft.corpus import annotate
-from kgraft.graph.alias_build import Form
-from kgraft.graph.mentions import Match
+from kgraft.graph import Match
+from kgraft.graph.names import Form
 from kgraft.link.reporting import calibration_error, report
 
 TEXT = "Paris pays France in euro, not in Texas or Berlin; ask Zorblax"
@@ -21,8 +21,8 @@ ABSENT, UNSEEN, OFFERED, NOT_OFFERED, NO_LINK, SPURIOUS = (
     "not in the graph",
     "no span proposed",
     "linked to another entity, the right one among the candidates",
-    "linked to another entity, the right one no candidate",
-    "judged to be no link",
+    "linked to another entity, the right one not a candidate",
+    "judged not to be a link",
     "a link where nothing is marked",
 )
 
@@ -36,7 +36,7 @@ def report_on(linker, golds, spans, **options):
     """Report on golds (surface, id) and scored spans (surface, id, score, other ids), by hand."""
     rows = []
     for surface, entity, score, *others in spans:
-        ids = linker.graph.numbers_of([entity, *others]).tolist()
+        ids = linker.graph.indices_of([entity, *others]).tolist()
         scores = [score] + [score / 10] * len(others)
         candidates = [(i, Match.NAME, s) for i, s in zip(ids, scores, strict=True)]
         rows.append((0, *span_of(surface), candidates))

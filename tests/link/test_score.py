@@ -8,7 +8,7 @@ from tests.corpus.texts import annotated_texts
 from tests.graph.tiny import quick
 from tests.link.tiny import mentions_of
 
-from kgraft.graph.mentions import IGNORED, Match
+from kgraft.graph import IGNORED, Match
 from kgraft.link.score import compare, figures, overlapping
 
 LINK = st.tuples(st.integers(0, 2), st.integers(0, 8), st.integers(1, 4), st.integers(0, 2))

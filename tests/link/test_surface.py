@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from tests.graph.tiny import quick
 from tests.link.tiny import mentions_of
 
-from kgraft.graph.fold import WordTokens
-from kgraft.graph.mentions import Match
-from kgraft.graph.words import ordinary_frequency
+from kgraft.graph import Match
+from kgraft.graph.names import ordinary_frequency
+from kgraft.graph.names.fold import WordTokens
 from kgraft.link.surface import Surface, letter_cases
 
 WORDS = [
@@ -114,6 +114,7 @@ def naive_surface(texts, spans, names, span):
     }
 
 
+@pytest.mark.slow
 @given(texts_and_spans())
 @quick
 def test_surfaces_are_those_of_a_look_at_each_mention_alone(given_rows):

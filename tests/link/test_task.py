@@ -10,7 +10,7 @@ from tests.graph.tiny import quick
 from tests.link.tiny import apart, link_model
 
 from kgraft.corpus import annotate
-from kgraft.graph.mentions import IGNORED
+from kgraft.graph import IGNORED
 from kgraft.link.coherence import Support
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.settings import LinkSettings
@@ -195,6 +195,7 @@ def test_support_within_a_batch_is_between_its_candidates(pairs, candidate):
     assert list(zip(*(c.tolist() for c in within.pairs), strict=True)) == expected
 
 
+@pytest.mark.slow
 def test_validation_gives_figures_and_changes_nothing(make, marked_texts):
     task = make(valid=[marked_texts.select(np.arange(5)), marked_texts.select(np.arange(5, 10))])
     before = bits(task)

@@ -68,6 +68,7 @@ def validating(monkeypatch, figures):
     return states
 
 
+@pytest.mark.slow
 def test_a_linker_opens_what_training_wrote(run, graph, tmp_path, encoder_folder):
     epochs = run()
     assert [epoch.number for epoch in epochs] == [1, 2]
@@ -83,6 +84,7 @@ def test_a_linker_opens_what_training_wrote(run, graph, tmp_path, encoder_folder
     assert {path.name for path in tmp_path.iterdir()} == {"linker"}
 
 
+@pytest.mark.slow
 def test_two_runs_give_the_same_bits_and_another_seed_others(run, tmp_path):
     for name, seed in (("one", 0), ("two", 0), ("other", 1)):
         run(name, settings=replace(QUICK, epochs=1, seed=seed), valid=False)
@@ -114,6 +116,7 @@ def test_a_large_set_is_gone_through_in_parts(run):
     assert [bool(epoch.figures) for epoch in epochs] == [False, False, False, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [10, 100])
 def test_it_stops_after_some_validations_without_a_better_one(run, monkeypatch, part):
     validating(monkeypatch, [0.1, 0.5, 0.4, 0.4, *[0.5] * 20])
@@ -138,6 +141,7 @@ def test_the_best_state_is_written_with_its_threshold(run, tmp_path, monkeypatch
     assert (outcome["before"]["weak_f1"], outcome["after"]["weak_f1"]) == (0.3, 0.9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("begun", ["fresh", "trained"])
 def test_where_training_does_not_help_the_model_is_written_as_it_was(
     run, graph, tmp_path, monkeypatch, encoder_folder, begun
@@ -222,6 +226,7 @@ def test_a_loss_that_is_no_number_stops_training(run, tmp_path, monkeypatch):
     assert not (tmp_path / "linker").exists()
 
 
+@pytest.mark.slow
 def test_other_settings_begin_again_with_overwrite(run, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         die_at(patch, LinkTask, "validate", 3)
@@ -235,6 +240,7 @@ def test_other_settings_begin_again_with_overwrite(run, tmp_path, monkeypatch):
     assert bits(tmp_path / "linker") == bits(tmp_path / "plain")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["model", "texts"])
 def test_a_run_is_not_resumed_with_another_model_or_other_texts(
     run, graph, encoder_folder, knowledge, monkeypatch, change
@@ -308,6 +314,7 @@ def test_a_training_that_died_ends_with_the_same_bits(
         assert bits(tmp_path / out) == bits(tmp_path / "straight"), (name, call)
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_step_that_was_done(run, tmp_path, monkeypatch):
     settings = replace(QUICK, batch_tokens=100)
     run("straight", settings=settings)
@@ -331,6 +338,7 @@ def test_ctrl_c_keeps_the_step_that_was_done(run, tmp_path, monkeypatch):
     assert bits(tmp_path / "linker") == bits(tmp_path / "straight")
 
 
+@pytest.mark.slow
 def test_a_full_disk_at_the_end_loses_nothing(run, tmp_path, monkeypatch):
     def full_disk(*given, **options):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

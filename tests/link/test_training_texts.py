@@ -10,9 +10,8 @@ from tests.graph.tiny import build, quick
 from tests.link.tiny import reading
 
 from kgraft.corpus import annotate
-from kgraft.graph.alias_build import Form
-from kgraft.graph.mentions import IGNORED, Match
-from kgraft.graph.words import ordinary_frequency
+from kgraft.graph import IGNORED, Match
+from kgraft.graph.names import Form, ordinary_frequency
 from kgraft.link.features import FEATURES
 from kgraft.link.knowledge import Knowledge
 from kgraft.link.training_texts import FULL, TrainingTexts, Unmarked, _balanced, training_spans
@@ -48,7 +47,7 @@ def test_the_annotated_entity_is_the_right_candidate(model, knowledge, graph):
     data = mark(graph, ("Paris", "myth"), ("euro", "france"), ("not in", "tokyo"))
     spans = spans_of(model, knowledge, data)
     gold = by_surface(spans, data, spans.gold)
-    [myth] = graph.numbers_of(["myth"])
+    [myth] = graph.indices_of(["myth"])
     assert spans.mentions.entity[gold["Paris"]] == myth
     assert gold["euro"] == gold["not in"] == gold["Texas"] == -1
     is_gold = by_surface(spans, data, spans.is_gold)

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer, BertConfig, BertModel
 
-from kgraft.graph.mentions import Mentions
+from kgraft.graph import Mentions
 from kgraft.link.model import HEAD_FEATURES, LinkConfig, LinkModel
 from kgraft.text import packaged_folder
 

@@ -47,6 +47,7 @@ def test_what_makes_no_difference_has_an_interval_of_nothing():
     assert (found.low, found.high) == (0, 0)
 
 
+@pytest.mark.slow
 def test_many_examples_are_drawn_in_parts():
     draw = np.random.default_rng(0)
     right = (draw.random(50_000) < 0.5).astype(float)

@@ -28,6 +28,7 @@ def one_by_one(encoder, text, pooling="mean", max_length=None):
     return (hidden.mean(0) if pooling == "mean" else hidden[0]).numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 @pytest.mark.parametrize("budget", [None, 30])
 def test_encodes_as_the_bare_model_one_by_one(encoder, pooling, budget):

@@ -322,6 +322,7 @@ def encoder_identity(folder, **options):
     return Encoder.load(folder, device="cpu", **options).identity
 
 
+@pytest.mark.slow
 def test_another_encoder_has_another_identity(folder, tokenizers):
     identities = {encoder_identity(folder), encoder_identity(folder, max_length=30)}
     edit(folder / "config.json", layer_norm_eps=1e-3)

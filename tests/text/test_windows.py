@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgraft.errors import BadInput
-from kgraft.graph.mentions import Mentions
+from kgraft.graph import Mentions
 from kgraft.text import Windows, length_batches, token_spans
 
 KINDS = ["wordpiece", "bytes", "sentencepiece"]
@@ -45,6 +45,7 @@ def slow_locate(windows, spans, text_number, text, start, end):
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @settings(deadline=None)
 @given(texts=texts_of, overlap=st.integers(0, 5), data=st.data())

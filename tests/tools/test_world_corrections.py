@@ -75,6 +75,7 @@ def test_places_corrected_are_in_geonames():
     assert corrections.NOT_LARGEST.keys() <= listed
 
 
+@pytest.mark.slow
 def test_city_names_written_by_hand_find_their_city():
     keys = {city.key for city in cities()}
     assert city_names.LABELS.keys() | city_names.NAMES.keys() <= keys

@@ -15,7 +15,7 @@ from tools.world.names import EQUAL, LARGE, RARE, SMALL, Names, is_fit
 from tools.world.sources import City
 from tools.world.tables import escape, join, write_tables
 
-from kgraft.graph.readers.tsv import unescape
+from kgraft.graph.io.readers.tsv import unescape
 
 
 def city(*alternates, name="Paris", country="FR"):

@@ -17,6 +17,7 @@ from kgraft.training import Processes
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_one_process_does_nothing():
     alone = Processes()
     tensor = torch.arange(3.0)
@@ -27,6 +28,7 @@ def test_one_process_does_nothing():
     alone.wait()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [None, "", "1"])
 def test_there_is_one_process_unless_told(monkeypatch, size):
     monkeypatch.delenv("WORLD_SIZE", raising=False)
@@ -69,6 +71,7 @@ def test_two_processes_end_alike(together):
     assert bits(first) == bits(second)
 
 
+@pytest.mark.slow
 def test_two_processes_learn_what_one_does(together, tmp_path):
     found, alone = results(together)[0], run(tmp_path, Processes())
     for name, tensor in alone.items():
@@ -79,6 +82,7 @@ def test_two_processes_learn_what_one_does(together, tmp_path):
         assert there["best"] == here["best"]
 
 
+@pytest.mark.slow
 def test_collective_calls(together):
     found = results(together)[0]
     assert found["sum"].tolist() == [2.0, 1.0]
@@ -86,6 +90,7 @@ def test_collective_calls(together):
     assert found["rows"].tolist() == [[0, 0], [1, 1], [1, 1]]
 
 
+@pytest.mark.slow
 def test_only_the_main_process_writes(together):
     assert (together / "out" / "log.jsonl").read_text().count('"epoch"') == 4
     files = {"out", "process0.safetensors", "process1.safetensors"}

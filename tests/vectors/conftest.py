@@ -4,8 +4,8 @@ import pytest
 import torch
 from hypothesis import settings
 
+from kgraft.columns import arrow_strings
 from kgraft.graph import Graph, TablesSource, build_graph
-from kgraft.graph.columns import arrow_strings
 from kgraft.text import Encoder
 from kgraft.vectors import StoredVectors, VectorsConfig, write_table_vectors
 
@@ -116,5 +116,5 @@ def star(tmp_path_factory):
     triples = [("hub", f"r{n % 3}", f"leaf{n}") for n in range(1, 601)]
     entities = [{"id": "hub"}, *({"id": f"leaf{n}"} for n in range(1, 601))]
     graph = _build(tmp_path_factory.mktemp("star") / "graph", triples, entities)
-    assert graph.numbers_of(["hub", "leaf600"]).tolist() == [0, 600]
+    assert graph.indices_of(["hub", "leaf600"]).tolist() == [0, 600]
     return graph

@@ -45,7 +45,7 @@ def test_it_is_what_the_definition_says(pairs, seed):
 
 def test_ancestors_show_in_the_product(kinds):
     found = AncestorVectors(kinds, ["hypernym"], dimension=512).all()
-    poodle, dog, pet, animal, bone = kinds.numbers_of(NAMES).tolist()
+    poodle, dog, pet, animal, bone = kinds.indices_of(NAMES).tolist()
     top = found[animal]  # of that which has no parents it is its own random vector
     for entity in (poodle, dog, pet, animal):
         assert found[entity] @ top > 0.7

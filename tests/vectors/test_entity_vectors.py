@@ -114,10 +114,10 @@ def test_equals_come_in_order_of_their_numbers(towns):
 
 
 def test_nearest_of_the_same_type(six, towns):
-    paris, berlin = towns.numbers_of(["paris", "berlin"]).tolist()
+    paris, berlin = towns.indices_of(["paris", "berlin"]).tolist()
     for which in (paris, "paris", "Paris", towns["paris"]):
         assert [n.entity.index for n in six.nearest(which, same_type=True)] == [berlin]
-    assert six.nearest(int(towns.numbers_of(["alone"])[0]), same_type=True) == []
+    assert six.nearest(int(towns.indices_of(["alone"])[0]), same_type=True) == []
 
 
 def test_nearest_among_some(six):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.graph.tiny import build
 
 from kgraft.errors import BadInput
-from kgraft.graph.sampling import sample_neighbourhood
+from kgraft.graph import sample_neighbourhood
 from kgraft.vectors.graph_attention import (
     GraphAttention,
     GraphAttentionSettings,
@@ -63,6 +63,7 @@ def naive(module, hops, roots, entities, relations, depth=0, place=0, layer=None
     return naive_layer(module.layers[layer - 1], own, edges, relations, module.back)
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 99),
     heads=st.sampled_from([1, 2, 3]),
@@ -98,7 +99,7 @@ def test_softmax_by_group(rows):
 
 def test_an_entity_alone_keeps_its_own(graph):
     module = GraphAttention(SIZE, GraphAttentionSettings(layers=1, heads=2)).eval()
-    lonely = graph.numbers_of(["nameless"])
+    lonely = graph.indices_of(["nameless"])
     around = Neighbourhood.of(lonely, sample_neighbourhood(graph.adjacency, lonely, [3], seed=0))
     own = torch.randn(1, SIZE)
     expected = module.layers[0].norm(own)

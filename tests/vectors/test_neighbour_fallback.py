@@ -31,7 +31,7 @@ def naive(trained, entity, guess):
 
 
 def test_the_mean_of_the_neighbours(towns, trained):
-    germany, alone = towns.numbers_of(["germany", "alone"])
+    germany, alone = towns.indices_of(["germany", "alone"])
     filled = NeighbourFallback(rescale=False).fill(np.array([germany, alone]), trained)
     expected = naive(trained, germany, lambda vector, relation, direction: vector)
     assert torch.allclose(filled.vectors[0], expected)
@@ -40,7 +40,7 @@ def test_the_mean_of_the_neighbours(towns, trained):
 
 
 def test_the_mean_is_scaled_to_the_usual_length(towns, trained):
-    germany = towns.numbers_of(["germany"])
+    germany = towns.indices_of(["germany"])
     plain = NeighbourFallback(rescale=False).fill(germany, trained).vectors[0]
     scaled = NeighbourFallback().fill(germany, trained).vectors[0]
     assert float(scaled.norm()) == pytest.approx(trained.usual_length, rel=1e-5)
@@ -53,7 +53,7 @@ def test_a_guess_gets_rows_of_relations_and_directions(towns, trained, random_ve
     def guess(vectors, relation, direction):
         return vectors + direction[:, None] * relations[relation]
 
-    germany = towns.numbers_of(["germany"])
+    germany = towns.indices_of(["germany"])
     filled = NeighbourFallback(guess, rescale=False).fill(germany, trained)
     expected = naive(trained, germany[0], lambda v, r, d: v + d * relations[r])
     assert torch.allclose(filled.vectors[0], expected, atol=1e-6)
@@ -74,13 +74,13 @@ def test_the_guess_of_transe_recovers_an_exact_vector(
     def guess(vectors, relation, direction):
         return vectors + direction[:, None] * relations[relation]
 
-    filled = NeighbourFallback(guess, rescale=rescale).fill(graph.numbers_of(["x"]), rows)
+    filled = NeighbourFallback(guess, rescale=rescale).fill(graph.indices_of(["x"]), rows)
     assert torch.allclose(filled.vectors[0], x, atol=1e-6)
 
 
 def test_edges_of_unknown_relations_are_of_no_use_to_a_guess(towns, stored, random_vectors):
     rows = TrainedRows(stored(random_vectors(4, 3), KNOWN, ["flows_in"]), towns)
-    germany = towns.numbers_of(["germany"])
+    germany = towns.indices_of(["germany"])
     seen = []
 
     def guess(vectors, relation, direction):
@@ -89,22 +89,22 @@ def test_edges_of_unknown_relations_are_of_no_use_to_a_guess(towns, stored, rand
 
     filled = NeighbourFallback(guess, rescale=False).fill(germany, rows)
     assert seen == [0]
-    assert torch.allclose(filled.vectors[0], rows.take(towns.numbers_of(["rhine"]))[0])
+    assert torch.allclose(filled.vectors[0], rows.take(towns.indices_of(["rhine"]))[0])
 
 
 def test_unseen_neighbours_are_left_out(towns, stored, random_vectors):
     rows = TrainedRows(stored(random_vectors(2, 3), ["berlin", "alone"]), towns)
-    paris, germany = towns.numbers_of(["paris", "germany"])
+    paris, germany = towns.indices_of(["paris", "germany"])
     filled = NeighbourFallback(rescale=False).fill(np.array([paris, germany]), rows)
     assert filled.origin.tolist() == ["none", "neighbours"]  # france is unseen itself
-    assert torch.allclose(filled.vectors[1], rows.take(towns.numbers_of(["berlin"]))[0])
+    assert torch.allclose(filled.vectors[1], rows.take(towns.indices_of(["berlin"]))[0])
 
 
 def test_only_edges_of_the_split_are_seen(small_splits, stored, random_vectors):
     ids = ["b", "c"]
     for graph, expected in ((small_splits, [0, 1]), (small_splits.split("train"), [0])):
         rows = TrainedRows(stored(random_vectors(2, 3), ids), graph)
-        filled = NeighbourFallback(rescale=False).fill(graph.numbers_of(["a"]), rows)
+        filled = NeighbourFallback(rescale=False).fill(graph.indices_of(["a"]), rows)
         assert torch.allclose(filled.vectors[0], random_vectors(2, 3)[expected].mean(0))
 
 

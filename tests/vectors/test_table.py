@@ -52,8 +52,8 @@ def test_facts_are_those_of_the_writer(tmp_path, towns, write, random_vectors):
 def test_an_entity_added_later_gets_the_mean_of_its_neighbours(folder, grown, random_vectors):
     vectors = TableVectors.open(folder, grown, cold_start=NeighbourFallback(rescale=False))
     assert torch.equal(vectors.take(OLD), random_vectors(6, 4))
-    bonn = grown.numbers_of(["bonn"])
-    expected = random_vectors(6, 4)[torch.from_numpy(grown.numbers_of(["germany", "rhine"]))]
+    bonn = grown.indices_of(["bonn"])
+    expected = random_vectors(6, 4)[torch.from_numpy(grown.indices_of(["germany", "rhine"]))]
     assert torch.allclose(vectors.take(bonn)[0], expected.mean(0))
     origin = vectors.origin(np.arange(-1, len(grown.entities))).tolist()
     assert origin == ["none", *["trained"] * 6, "neighbours", "none", "none"]
@@ -61,7 +61,7 @@ def test_an_entity_added_later_gets_the_mean_of_its_neighbours(folder, grown, ra
 
 
 def test_neighbours_are_the_default_and_none_leaves_zeros(folder, grown):
-    bonn = grown.numbers_of(["bonn"])
+    bonn = grown.indices_of(["bonn"])
     assert TableVectors.open(folder, grown).origin(bonn).tolist() == ["neighbours"]
     without = TableVectors.open(folder, grown, cold_start=None)
     assert without.origin(bonn).tolist() == ["none"]
@@ -97,7 +97,7 @@ def test_an_unseen_entity_is_looked_for_once(folder, grown):
 def test_edges_added_later_are_seen(tmp_path, folder, grown, random_vectors):
     more = grown.extend(tmp_path / "more", triples=[("lyon", "borders", "paris")])
     vectors = TableVectors.open(folder, more, cold_start=NeighbourFallback(rescale=False))
-    taken = vectors.take(more.numbers_of(["lyon", "paris"]))
+    taken = vectors.take(more.indices_of(["lyon", "paris"]))
     assert torch.allclose(taken[0], taken[1])
 
 
@@ -105,14 +105,14 @@ def test_the_order_of_entities_may_change(tmp_path, folder, towns, build, random
     ids = towns.entities["id"].to_pylist()
     turned = build(tmp_path / "turned", [("alone", "r", "paris")], [{"id": i} for i in ids[::-1]])
     vectors = TableVectors.open(folder, turned)
-    assert torch.equal(vectors.take(turned.numbers_of(ids)), random_vectors(6, 4))
+    assert torch.equal(vectors.take(turned.indices_of(ids)), random_vectors(6, 4))
     assert set(vectors.origin(OLD)) == {"trained"}
 
 
 def test_entities_and_relations_may_be_taken_away(tmp_path, folder, towns, random_vectors):
     fewer = towns.without(tmp_path / "fewer", entities=["paris"], relations=["borders"])
     vectors = TableVectors.open(folder, fewer)
-    rows = towns.numbers_of(fewer.entities["id"].to_pylist())
+    rows = towns.indices_of(fewer.entities["id"].to_pylist())
     assert torch.equal(vectors.all(), random_vectors(6, 4)[torch.from_numpy(rows)])
 
 

@@ -32,7 +32,7 @@ def known(star):
 def test_a_linear_relation_carries_over_to_unseen_entities(star, stored, random_vectors, known):
     text = random_vectors(601, 6)
     truth = text @ random_vectors(6, 3, seed=1) + 2
-    rows = TrainedRows(stored(truth[star.numbers_of(known)], known), star)
+    rows = TrainedRows(stored(truth[star.indices_of(known)], known), star)
     filled = TextFallback(Given(star, text)).fill(rows.unseen, rows)
     assert torch.allclose(filled.vectors, truth[torch.from_numpy(rows.unseen)], atol=0.02)
     assert set(filled.origin) == {"text"}
@@ -44,7 +44,7 @@ def test_entities_without_text_are_neither_fitted_nor_filled(star, stored, rando
     silent = [0, *range(1, 101)]
     spoilt = truth.clone()
     spoilt[silent] = 1e6
-    rows = TrainedRows(stored(spoilt[star.numbers_of(known)], known), star)
+    rows = TrainedRows(stored(spoilt[star.indices_of(known)], known), star)
     filled = TextFallback(Given(star, text, silent)).fill(np.array([0, 600]), rows)
     assert filled.origin.tolist() == ["none", "text"]
     assert torch.allclose(filled.vectors[1], truth[600], atol=0.02)

@@ -142,6 +142,7 @@ def test_the_default_cache_is_the_users(towns, encoder, encoded, tmp_path, monke
     assert len(list((tmp_path / "mine" / "vectors").glob("*/vectors-1.sqlite"))) == 1
 
 
+@pytest.mark.slow
 def test_other_settings_do_not_share_vectors(towns, encoder, encoded, cache):
     mean = TextVectors(towns, encoder, cache=cache).take([0])
     first = TextVectors(towns, encoder, pooling="cls", cache=cache).take([0])
@@ -152,6 +153,7 @@ def test_other_settings_do_not_share_vectors(towns, encoder, encoded, cache):
     assert not torch.allclose(mean, cut, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_other_weights_of_the_same_name_do_not_share_vectors(towns, encoder, encoded, cache):
     before = TextVectors(towns, encoder, cache=cache).take([0])
     bias = encoder.model.state_dict()["encoder.layer.5.output.LayerNorm.bias"]
@@ -164,6 +166,7 @@ def test_other_weights_of_the_same_name_do_not_share_vectors(towns, encoder, enc
     assert not torch.allclose(before, after, atol=1e-2)
 
 
+@pytest.mark.slow
 def test_the_name_of_a_cache_does_not_change_when_the_model_is_looked_at(tmp_path, monkeypatch):
     monkeypatch.setenv("KGRAFT_CACHE", str(tmp_path))
     encoder = Encoder.load(device="cpu")

@@ -24,9 +24,9 @@ def test_in_another_graph_rows_are_found_by_id(towns, stored, random_vectors):
     ids = ["rhine", "unknown", "paris", "germany", "france"]
     rows = TrainedRows(stored(vectors, ids, ["borders", "sings", "capital_of"]), towns)
     assert not rows.in_order
-    numbers = towns.numbers_of([i for i in ids if i != "unknown"])
+    numbers = towns.indices_of([i for i in ids if i != "unknown"])
     assert torch.equal(rows.take(numbers), vectors[[0, 2, 3, 4]])
-    assert rows.unseen.tolist() == sorted(towns.numbers_of(["berlin", "alone"]).tolist())
+    assert rows.unseen.tolist() == sorted(towns.indices_of(["berlin", "alone"]).tolist())
     by_id = dict(zip(towns.relations["id"].to_pylist(), rows.relations.tolist(), strict=True))
     assert by_id == {"capital_of": 2, "borders": 0, "flows_in": -1}
 

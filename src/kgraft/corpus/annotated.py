@@ -86,7 +86,7 @@ def annotate(graph: Graph, examples: Iterable[tuple[str, list[dict[str, Any]]]])
         rows += [(index, mention["start"], mention["end"]) for mention in mentions]
         ids += [mention["entity"] for mention in mentions]
     spans = np.array(rows, np.int64).reshape(-1, 3).T
-    gold = graph.numbers_of([item or "" for item in ids])
+    gold = graph.indices_of([item or "" for item in ids])
     gold = np.where([item is None for item in ids], IGNORED, gold) if ids else gold
     return AnnotatedTexts(texts, Mentions.without_candidates(*spans, gold=gold))
 

@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 from kgraft.errors import BadInput, NotFound
-from kgraft.graph.readers.stream import open_bytes
 from kgraft.progress import Silent
+from kgraft.streams import open_bytes
 
 FIRST_LINES = 20  # that show what the objects of a file have
 

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from kgraft.arrays import expand
 from kgraft.graph import Graph
-from kgraft.graph.adjacency import expand
 
 
 class Relations:

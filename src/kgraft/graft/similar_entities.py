@@ -18,9 +18,9 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
+from kgraft.arrays import expand
 from kgraft.graph import Graph
-from kgraft.graph.adjacency import expand
-from kgraft.graph.fold import FoldedNames
+from kgraft.graph.names import FoldedNames
 from kgraft.vectors import entity_texts
 
 SMALLEST = 1e-6  # ε

@@ -7,6 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from kgraft.arrays import expand
+
 Direction = Literal["out", "in", "both"]
 
 
@@ -73,23 +75,6 @@ class Adjacency:
     def rows(self, entities: np.ndarray, direction: Direction) -> tuple[np.ndarray, np.ndarray]:
         """Return for all edges of some entities: position of the entity in the input, edge row."""
         return expand(*self.spans(entities, direction))
-
-
-def expand(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """List the numbers first[i] … last[i] - 1 for every i: return i and the number, flat."""
-    count = last - first
-    owner = np.repeat(np.arange(len(first)), count)
-    start = np.repeat(first - (np.cumsum(count) - count), count)
-    return owner, start + np.arange(len(owner))
-
-
-def rank_within(owner: np.ndarray) -> np.ndarray:
-    """Return the place of each row among those of its owner; owners rise.
-
-    >>> rank_within(np.array([2, 2, 2, 5, 7, 7])).tolist()
-    [0, 1, 2, 0, 0, 1]
-    """
-    return np.arange(len(owner)) - np.searchsorted(owner, owner)
 
 
 def sort_triples(triples: TripleArrays, entities: int, relations: int) -> TripleArrays:

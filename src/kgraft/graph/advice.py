@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kgraft.graph.graph import BUILT_IN, Graph
+from kgraft.graph.folder import BUILT_IN
+from kgraft.graph.graph import Graph
 
 if TYPE_CHECKING:
     from kgraft.graph.profile import GraphProfile

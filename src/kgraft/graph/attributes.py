@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgraft.graph.columns import lists_from_rows, numbers, run_starts
+from kgraft.arrays import run_starts
+from kgraft.columns import lists_from_rows, numbers
 
 _PIECE = 1 << 30  # bytes of text in one piece of a column
 _LIST_FIELDS = {"alias": "aliases", "type": "types"}

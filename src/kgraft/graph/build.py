@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgraft.columns import flat, list_rows, lists_from_rows, numbers
 from kgraft.errors import BadInput
 from kgraft.graph.adjacency import TripleArrays
 from kgraft.graph.batches import (
@@ -28,11 +29,10 @@ from kgraft.graph.batches import (
     Source,
     Triples,
 )
-from kgraft.graph.columns import flat, list_rows, lists_from_rows, numbers
 from kgraft.graph.folder import GRAPH, Manifest
+from kgraft.graph.id_registry import Registry
 from kgraft.graph.iri_names import made_label
 from kgraft.graph.literals import LiteralTables, make_tables
-from kgraft.graph.registry import Registry
 from kgraft.graph.structure import links_as_literals, tidy
 from kgraft.graph.texts_as_literals import without_implied
 from kgraft.graph.write import Content, Provenance, write_graph

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kgraft.arrays import run_starts
 from kgraft.graph.adjacency import Adjacency
-from kgraft.graph.columns import run_starts
 
 
 def choose_facts(adjacency: Adjacency, entity: int, rows: np.ndarray, limit: int) -> np.ndarray:

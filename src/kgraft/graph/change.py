@@ -116,7 +116,7 @@ def _write(
 
 
 def _numbers(graph: Graph, ids: list[str]) -> np.ndarray:
-    found = graph.numbers_of(ids)
+    found = graph.indices_of(ids)
     if (found < 0).any():
         raise NotFound(f"no entity has the id {ids[int(np.argmin(found))]!r}; nothing was changed")
     return found

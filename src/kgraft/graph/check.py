@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from kgraft.columns import flat, numbers
 from kgraft.errors import BadGraph
 from kgraft.graph.adjacency import build_adjacency
 from kgraft.graph.batches import SPLITS
-from kgraft.graph.columns import flat, numbers
-from kgraft.graph.fold import key
 from kgraft.graph.folder import Manifest, content_version, read_manifest
 from kgraft.graph.graph import Graph
+from kgraft.graph.names.fold import fold_name
 from kgraft.progress import Progress, Silent
 from kgraft.storage import sha256
 
@@ -106,7 +106,7 @@ def _adjacency(graph: Graph) -> Iterator[str]:
 
 def _ids(graph: Graph) -> Iterator[str]:
     ids = flat(graph.entities["id"])
-    if not np.array_equal(graph.numbers_of(ids), np.arange(len(ids))):
+    if not np.array_equal(graph.indices_of(ids), np.arange(len(ids))):
         yield "ids: the index does not lead to every entity"
 
 
@@ -122,5 +122,5 @@ def _aliases(graph: Graph) -> Iterator[str]:
     rows = np.unique(np.linspace(0, count - 1, min(_SAMPLE, count)).astype(np.int64))
     for entity in graph.entities_at(rows):
         found = graph.aliases.find(entity.label, overlapping=True).alias.tolist()
-        if key(entity.label) not in {"", *(graph.aliases.keys[alias] for alias in found)}:
+        if fold_name(entity.label) not in {"", *(graph.aliases.keys[alias] for alias in found)}:
             yield f"aliases: {entity.label!r} is not found in a text"

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgraft.columns import arrow_numbers, flat, numbers, take_rows
 from kgraft.graph.batches import ENTITY_SCHEMA
-from kgraft.graph.columns import arrow_numbers, flat, numbers, take_rows
 from kgraft.graph.literals import XSD, Literal, Value, same_value, typed
 
 _KINDS = {

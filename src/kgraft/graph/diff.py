@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgraft.columns import flat, list_rows, numbers, take_rows
 from kgraft.graph.adjacency import TripleArrays
 from kgraft.graph.batches import SPLITS
-from kgraft.graph.columns import flat, list_rows, numbers, take_rows
 from kgraft.graph.graph import Graph
 
 Part = Literal["entities", "relations", "triples", "values"]
@@ -79,7 +79,7 @@ def diff_graphs(old: Graph, new: Graph) -> GraphDiff:
     value where one value of a property went and one came.
     """
     old, new = old.whole(), new.whole()
-    entity = new.numbers_of(flat(old.entities["id"]))
+    entity = new.indices_of(flat(old.entities["id"]))
     relation = _relation_numbers(old, new)
     return GraphDiff(
         old,

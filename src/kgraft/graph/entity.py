@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from kgraft.graph.iri_names import short_iri
 from kgraft.graph.literals import Literal
 from kgraft.graph.verbalise import fill_pattern, says_both_ends
 from kgraft.notebook import html_block
@@ -20,6 +21,11 @@ class Entity:
     description: str = ""
     aliases: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+
+    @property
+    def short_id(self) -> str:
+        """The id, with a prefix in place of the beginning of a well-known IRI."""
+        return short_iri(self.id)
 
     def __repr__(self) -> str:
         more = f": {self.description}" if self.description else ""

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow.compute as pc
 
+from kgraft.columns import numbers
 from kgraft.errors import BadInput, NotFound
-from kgraft.graph.batches import PARTS
-from kgraft.graph.columns import numbers
+from kgraft.graph.batches import PARTS, Refusals, Triples
 from kgraft.graph.entity import Entity, Relation
 from kgraft.graph.graph import Graph
+from kgraft.graph.io.formats import open_source
 from kgraft.graph.search import search_nearby
-from kgraft.progress import Progress
+from kgraft.progress import Progress, Silent
 
 _SHOWN = 5  # namesakes that a message lists
 
@@ -34,7 +35,7 @@ class AddedFact:
 
 def labelled(graph: Graph, name: str) -> Entity | None:
     """Return the entity of an id or else of exactly this label, None where there is none."""
-    number = int(graph.numbers_of([name])[0])
+    number = int(graph.indices_of([name])[0])
     if number >= 0:
         return graph.entity(number)
     rows = np.flatnonzero(numbers(pc.fill_null(pc.equal(graph.entities["label"], name), False)))
@@ -120,6 +121,14 @@ def _holds(graph: Graph, triple: Sequence[str]) -> bool:
     head, relation, tail = triple
     near = graph.neighbours(head, relation=relation, direction="out")
     return any(neighbour.entity.id == tail for neighbour in near)
+
+
+def read_triples(path: Path) -> Iterator[list[str]]:
+    """Yield head, relation and tail of the triples of a file or folder that can be imported."""
+    for batch in open_source(path).batches(Refusals(), Silent()):
+        if isinstance(batch, Triples):
+            columns = (column.to_pylist() for column in (batch.head, batch.relation, batch.tail))
+            yield from (list(row) for row in zip(*columns, strict=True))
 
 
 def remove_parts(

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import operator
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from kgraft.errors import BadGraph, NotFound
@@ -22,6 +20,7 @@ from kgraft.storage import Kind, changed_file, check_kinds, flush, put_back
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+BUILT_IN = Path(__file__).parent.parent / "data"
 GRAPH = Kind("graph", MANIFEST)
 CONTENT = ("entities", "relations", "triples")  # the tables that all others are derived from
 TABLES = (
@@ -54,7 +53,6 @@ COLUMNS = {  # that a table must have, to tell it from another one
     "phrase_buckets": {"start"},
     "word_buckets": {"start"},
 }
-_ROWS = 1 << 18  # rows of an Arrow batch
 
 
 @dataclass(frozen=True)
@@ -80,31 +78,6 @@ class Manifest:
     notes: list[str] = field(default_factory=list)  # how columns were read, what was added
     files: dict[str, dict[str, Any]] = field(default_factory=dict)  # name → bytes, sha256
     format: int = FORMAT
-
-
-def write_table(folder: Path, name: str, table: pa.Table) -> None:
-    """Write one table in batches of one size, so that equal content makes equal files.
-
-    Numbers go into one batch, so that they map to one flat array.
-    """
-    pieces: Iterable[pa.Table]
-    if any(_has_text(column.type) for column in table.columns):
-        pieces = (_copied(table.slice(first, _ROWS)) for first in range(0, len(table), _ROWS))
-    else:
-        pieces = [table.combine_chunks()]
-    path = str(folder / f"{name}.arrow")
-    with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        for piece in pieces:
-            writer.write_table(piece)
-
-
-def _copied(table: pa.Table) -> pa.Table:
-    """Return a table in one piece; a mere slice would be written with bytes of its neighbours."""
-    return table.take(pa.array(np.arange(len(table)))).combine_chunks()
-
-
-def _has_text(kind: pa.DataType) -> bool:
-    return pa.types.is_list(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 def read_table(folder: Path, name: str) -> pa.Table:

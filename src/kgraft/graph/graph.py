@@ -12,13 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgraft.errors import NotFound
-from kgraft.graph.adjacency import Adjacency, Direction, TripleArrays, build_adjacency
-from kgraft.graph.aliases import Aliases
-from kgraft.graph.batches import SPLITS, Source, Split
-from kgraft.graph.cards import choose_facts
-from kgraft.graph.column_values import ColumnValues
-from kgraft.graph.columns import (
+from kgraft.columns import (
     StringColumn,
     arrow_numbers,
     arrow_strings,
@@ -27,6 +21,11 @@ from kgraft.graph.columns import (
     numbers,
     take_rows,
 )
+from kgraft.errors import NotFound
+from kgraft.graph.adjacency import Adjacency, Direction, TripleArrays, build_adjacency
+from kgraft.graph.batches import SPLITS, Source, Split
+from kgraft.graph.cards import choose_facts
+from kgraft.graph.column_values import ColumnValues
 from kgraft.graph.entity import (
     Candidate,
     Card,
@@ -38,23 +37,31 @@ from kgraft.graph.entity import (
     Neighbour,
     Relation,
 )
-from kgraft.graph.folder import LITERALS, MANIFEST, SINCE_0_2, Manifest, read_manifest, read_tables
-from kgraft.graph.hashing import HashIndex, hash_strings
+from kgraft.graph.folder import (
+    BUILT_IN,
+    LITERALS,
+    MANIFEST,
+    SINCE_0_2,
+    Manifest,
+    read_manifest,
+    read_tables,
+)
 from kgraft.graph.iri_names import PREFIXES, made_label
 from kgraft.graph.joins import TripleIndex
 from kgraft.graph.literals import Literal, LiteralStore, LiteralTables, Value
+from kgraft.graph.names.aliases import Aliases
+from kgraft.graph.names.stems import KEYS_VERSION
+from kgraft.graph.names.typos import SimilarNames
 from kgraft.graph.paths import Subgraph, paths_between, subgraph
 from kgraft.graph.query import Patterns, Solutions, query_graph
 from kgraft.graph.search import search_all, search_nearby
 from kgraft.graph.texts_as_literals import TEXT_FIELDS
-from kgraft.graph.typos import SimilarNames
-from kgraft.graph.variants import KEYS_VERSION
 from kgraft.graph.write import name_tables
+from kgraft.hashing import HashIndex, hash_strings
 from kgraft.notebook import html_block
 from kgraft.progress import Progress
 
 logger = logging.getLogger("kgraft.graph")
-BUILT_IN = Path(__file__).parent.parent / "data"
 ENTITIES_AT_ONCE = 4096  # read together by iteration
 
 
@@ -209,11 +216,11 @@ class Graph:
 
     def _unit(self, datatype: str) -> str:
         """Return the label of the unit that stands for the datatype of a quantity."""
-        from kgraft.graph.readers.iris import id_of
-        from kgraft.graph.readers.wikidata_ids import common_labels
+        from kgraft.graph.io.rdf.iris import id_of
+        from kgraft.graph.io.wikidata.ids import common_labels
 
         item = id_of(datatype)
-        index = int(self.numbers_of([item])[0])
+        index = int(self.indices_of([item])[0])
         if index >= 0:
             return self.entity(index).label
         return common_labels().get(item) or made_label(datatype)
@@ -230,7 +237,7 @@ class Graph:
 
     # Look-ups
 
-    def numbers_of(self, ids: Sequence[str] | pa.Array) -> np.ndarray:
+    def indices_of(self, ids: Sequence[str] | pa.Array) -> np.ndarray:
         """Return the number of each entity id, -1 for one that is not in the graph."""
         wanted = ids if isinstance(ids, pa.Array) else arrow_strings(ids)
         index, entity = self._ids
@@ -263,7 +270,7 @@ class Graph:
             if 0 <= which.index < len(self) and self._id_column[which.index] == which.id:
                 return which.index
             return self._index_of_id(which.id)
-        by_id = int(self.numbers_of([which])[0])
+        by_id = int(self.indices_of([which])[0])
         if by_id >= 0:
             return by_id
         labelled = (e.index for e in self.find(which) if e.label == which)
@@ -274,7 +281,7 @@ class Graph:
         return index
 
     def _index_of_id(self, item: str) -> int:
-        index = int(self.numbers_of([item])[0])
+        index = int(self.indices_of([item])[0])
         if index < 0:
             raise NotFound(f"the graph {self.manifest.name} has no entity {item!r}")
         return index
@@ -343,7 +350,7 @@ class Graph:
 
     def resolve(self, which: str) -> Entity:
         """Return the entity of an id or, failing that, the likeliest of that name."""
-        number = int(self.numbers_of([which])[0])
+        number = int(self.indices_of([which])[0])
         if number >= 0:
             return self.entity(number)
         found = self.find(which)
@@ -493,7 +500,7 @@ class Graph:
         columns. This graph is not touched.
         """
         from kgraft.graph.change import extend
-        from kgraft.graph.readers.tables import TablesSource
+        from kgraft.graph.io.tables.in_memory import TablesSource
 
         source = source or TablesSource(triples, entities, relations, literals, undeclared="refuse")
         return extend(self, source, Path(target), overwrite=overwrite, progress=progress)

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgraft.graph.columns import numbers
-from kgraft.graph.hashing import hash_strings
+from kgraft.columns import numbers
+from kgraft.hashing import hash_strings
 
 MISSING = -1
 

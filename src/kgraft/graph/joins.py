@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from kgraft.arrays import expand, run_starts
 from kgraft.errors import BadInput
-from kgraft.graph.adjacency import TripleArrays, expand
-from kgraft.graph.columns import run_starts
+from kgraft.graph.adjacency import TripleArrays
 
 Term = int | str  # the number of an entity or a relation, or the name of a variable
 Pattern = tuple[Term, Term, Term]

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgraft.graph.columns import arrow_numbers, flat, numbers, take_rows
+from kgraft.columns import arrow_numbers, flat, numbers, take_rows
 from kgraft.graph.iri_names import PREFIXES, made_label
 
 LINK = "<>"  # no language tag: `@id` is Indonesian

@@ -12,8 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kgraft.graph.adjacency import expand
-from kgraft.graph.columns import run_starts
+from kgraft.arrays import expand, run_starts
 
 UNKNOWN = -1  # gold of a mention of an entity that the graph lacks
 IGNORED = -2  # gold of a span that is neither right nor wrong to link

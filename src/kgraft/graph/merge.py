@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgraft.arrays import run_starts
+from kgraft.columns import flat, list_rows, lists_from_rows, numbers
 from kgraft.errors import BadInput
 from kgraft.graph.adjacency import TripleArrays
-from kgraft.graph.columns import flat, list_rows, lists_from_rows, numbers, run_starts
 from kgraft.graph.folder import GRAPH
 from kgraft.graph.graph import Graph
 from kgraft.graph.literals import LiteralTables, make_tables

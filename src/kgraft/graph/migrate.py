@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kgraft.columns import numbers
 from kgraft.errors import BadGraph
 from kgraft.graph.adjacency import TripleArrays
-from kgraft.graph.columns import numbers
 from kgraft.graph.folder import (
     CONTENT,
     LITERALS,
@@ -18,7 +18,7 @@ from kgraft.graph.folder import (
 )
 from kgraft.graph.graph import Graph
 from kgraft.graph.literals import LiteralTables
-from kgraft.graph.variants import KEYS_VERSION
+from kgraft.graph.names.stems import KEYS_VERSION
 from kgraft.graph.write import Content, Provenance, write_graph
 from kgraft.progress import Progress, Silent
 from kgraft.storage import sha256

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kgraft.graph.adjacency import Adjacency, TripleArrays, expand
+from kgraft.arrays import expand
+from kgraft.graph.adjacency import Adjacency, TripleArrays
 
 _MOST_EDGES = 20_000_000  # looked at for one question, so that hubs cannot fill the memory
 

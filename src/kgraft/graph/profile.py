@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgraft.arrays import run_starts
+from kgraft.columns import flat, list_rows, numbers
 from kgraft.graph.advice import advise
-from kgraft.graph.columns import flat, list_rows, numbers, run_starts
 from kgraft.graph.graph import Graph
 from kgraft.graph.literals import typed
 from kgraft.graph.resplit import OVERLAP, RelationPair, leaking_triples, mirrored_relations

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pyarrow as pa
 
+from kgraft.columns import flat
 from kgraft.errors import BadInput
-from kgraft.graph.columns import flat
 from kgraft.graph.entity import Entity, Relation
 from kgraft.graph.joins import evaluate
 
@@ -185,7 +185,7 @@ class _Terms:
         return self.graph.relation(_without_brackets(name)).index
 
     def _entity(self, name: str) -> int:
-        number = int(self.graph.numbers_of([_without_brackets(name)])[0])
+        number = int(self.graph.indices_of([_without_brackets(name)])[0])
         if number >= 0:
             return number
         entity = self.graph.resolve(name)

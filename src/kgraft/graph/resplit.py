@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from kgraft.arrays import expand, run_starts
 from kgraft.errors import BadInput
-from kgraft.graph.adjacency import TripleArrays, expand, sorted_columns
-from kgraft.graph.columns import run_starts
+from kgraft.graph.adjacency import TripleArrays, sorted_columns
 from kgraft.graph.folder import GRAPH
 from kgraft.graph.graph import Graph
 from kgraft.graph.write import Content, Provenance, write_graph

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgraft.arrays import expand
 from kgraft.errors import BadInput
-from kgraft.graph.adjacency import Adjacency, Direction, expand
+from kgraft.graph.adjacency import Adjacency, Direction
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def sample_neighbourhood(
 
 
 def _known(adjacency: Adjacency, roots: np.ndarray) -> np.ndarray:
-    """Refuse numbers of no entity, such as the -1 that `Graph.numbers_of` gives for unknown ids."""
+    """Refuse numbers of no entity, such as the -1 that `Graph.indices_of` gives for unknown ids."""
     roots = np.asarray(roots)
     strange = roots[(roots < 0) | (roots >= adjacency.entities)]
     if len(strange):

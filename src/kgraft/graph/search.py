@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pyarrow.compute as pc
 
-from kgraft.graph.columns import numbers
+from kgraft.columns import numbers
 from kgraft.graph.entity import Found
-from kgraft.graph.fold import key
+from kgraft.graph.names.fold import fold_name
 
 if TYPE_CHECKING:
     from kgraft.graph.graph import Graph
@@ -61,7 +61,7 @@ def _new(hits: list[Found], found: list[Found]) -> list[Found]:
 def search_similar(graph: Graph, name: str, *, limit: int = 10) -> list[Found]:
     """Return the entities whose name differs by one or two typos, fewer first, then by weight."""
     aliases = graph.aliases
-    rows, distance = graph.similar_names.find(key(name))
+    rows, distance = graph.similar_names.find(fold_name(name))
     found: dict[int, int] = {}
     for typos in np.unique(distance).tolist():
         for entity, alias in aliases.best(rows[distance == typos], limit + len(found)):
@@ -86,7 +86,9 @@ def search_descriptions(graph: Graph, words: str, *, limit: int = 10) -> list[Fo
         column, rows = column.filter(mask), rows[numbers(mask)]
     degree = graph.adjacency.degree(entities=rows)
     top = rows[np.argsort(-degree, kind="stable")[:limit]]
-    return [Found(entity, key(entity.label), "description") for entity in graph.entities_at(top)]
+    return [
+        Found(entity, fold_name(entity.label), "description") for entity in graph.entities_at(top)
+    ]
 
 
 def search_nearby(graph: Graph, name: str, *, limit: int = 3) -> list[Found]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from kgraft.errors import BadInput, import_optional
-from kgraft.graph.readers.iris import OURS, RDF, RDFS, SKOS, id_of
+from kgraft.graph.io.rdf.iris import OURS, RDF, RDFS, SKOS, id_of
 from kgraft.progress import Progress, Silent
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _asks_elsewhere(query: str) -> bool:
 
 def _load(graph: Graph, oxigraph: Any, progress: Progress) -> Any:  # noqa: ANN401
     """Return an in-memory store with the whole graph."""
-    from kgraft.graph.writers import export_graph
+    from kgraft.graph.io import export_graph
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "graph.nt"

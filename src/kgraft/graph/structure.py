@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgraft.columns import flat, numbers
 from kgraft.graph.adjacency import TripleArrays
 from kgraft.graph.batches import Refusals
-from kgraft.graph.columns import flat, numbers
 from kgraft.graph.iri_names import PREFIXES, short_iri
 from kgraft.graph.literals import LINK, make_tables
 from kgraft.graph.write import Content

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kgraft.graph.columns import flat, list_rows, numbers
+from kgraft.columns import flat, list_rows, numbers
 from kgraft.graph.iri_names import PREFIXES, made_labels
 from kgraft.graph.literals import LiteralTables
 from kgraft.graph.write import Content

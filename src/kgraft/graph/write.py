@@ -8,15 +8,17 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from kgraft.arrays import run_starts
+from kgraft.arrow_files import write_table
+from kgraft.columns import list_rows, narrow, numbers
 from kgraft.graph.adjacency import Adjacency, TripleArrays, build_adjacency, sort_triples
-from kgraft.graph.alias_build import Form, Names, build_aliases
 from kgraft.graph.batches import SPLITS
-from kgraft.graph.columns import list_rows, narrow, numbers, run_starts
-from kgraft.graph.folder import GRAPH, Manifest, content_version, write_manifest, write_table
-from kgraft.graph.hashing import HashIndex, distinct_hashes, hash_strings
+from kgraft.graph.folder import GRAPH, Manifest, content_version, write_manifest
 from kgraft.graph.literals import LiteralTables
-from kgraft.graph.spoken import with_spoken
-from kgraft.graph.variants import KEYS_VERSION
+from kgraft.graph.names.alias_build import Form, Names, build_aliases
+from kgraft.graph.names.name_variants import with_spoken
+from kgraft.graph.names.stems import KEYS_VERSION
+from kgraft.hashing import HashIndex, distinct_hashes, hash_strings
 from kgraft.progress import Progress, Silent
 from kgraft.storage import describe_file, new_folder
 

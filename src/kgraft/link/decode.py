@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from kgraft.graph.mentions import Mentions
+from kgraft.graph import Mentions
 from kgraft.link.nested import inside_unique_name
 
 

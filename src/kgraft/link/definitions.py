@@ -1,4 +1,4 @@
-"""Abbreviations that a text defines otherwise: in "optical density (OD)", OD is no disease.
+"""Abbreviations that a text defines otherwise: in "optical density (OD)", OD is not a disease.
 
 An entity that is called by an abbreviation is not meant where the text says what the abbreviation
 stands for, the entity has a name that it stands for too, and the two have no word in common.
@@ -11,11 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kgraft.graph import Entity
-from kgraft.graph.abbreviations import find_definitions, may_stand_for
-from kgraft.graph.fold import key
-from kgraft.graph.mentions import Match, Mentions
-from kgraft.graph.variants import stem
+from kgraft.graph import Entity, Match, Mentions
+from kgraft.graph.names import find_definitions, fold_name, may_stand_for, stem
 from kgraft.link.knowledge import Knowledge
 
 
@@ -47,7 +44,7 @@ def _long_forms(text: str) -> dict[str, set[str]]:
 
 
 def _stems(name: str) -> set[str]:
-    return {stem(word) for word in key(name).split()} - {""}
+    return {stem(word) for word in fold_name(name).split()} - {""}
 
 
 def _is_another(entity: Entity, short: str, meant: set[str]) -> bool:

@@ -20,14 +20,13 @@ import torch
 from torch import Tensor
 
 from kgraft.errors import BadInput, NotFound
-from kgraft.graph import Entity, Graph, build_graph
-from kgraft.graph.matcher import NameMatcher
-from kgraft.graph.readers.tables import TablesSource
-from kgraft.graph.result_cache import ResultCache
+from kgraft.graph import Entity, Graph, TablesSource, build_graph
+from kgraft.graph.names import NameMatcher
 from kgraft.link.features import FeatureReader
 from kgraft.link.learned_names import LearnedName
 from kgraft.link.neighbours import NeighbourIndex
 from kgraft.progress import Progress
+from kgraft.result_cache import ResultCache
 from kgraft.text import Encoder
 from kgraft.vectors import ENTITY_FIELDS, TextVectors
 
@@ -54,7 +53,7 @@ class Knowledge:
 
     @classmethod
     def of(cls, graph: Graph, model: LinkModel) -> Self:
-        """Return what a model knows of a graph, with the names that it learnt."""
+        """Return the knowledge of a graph for a model, with the names that it learnt."""
         knowledge = cls(graph, model.entity_encoder)
         knowledge.learn(model.names)
         return knowledge
@@ -87,8 +86,8 @@ class Knowledge:
         """Return entities by their indices."""
         distinct, added = set(indices.tolist()), self._added
         stored = [index for index in distinct if index not in added]
-        found = dict(zip(stored, self._stored_entities(stored), strict=True))
-        return found | {index: added[index] for index in distinct if index in added}
+        by_index = dict(zip(stored, self._stored_entities(stored), strict=True))
+        return by_index | {index: added[index] for index in distinct if index in added}
 
     def build_index(self, *, static: bool = False, progress: Progress | None = None) -> None:
         """Build the index for searching by meaning, and keep it in the cache."""
@@ -109,12 +108,12 @@ class Knowledge:
         self._pinned = dict(names)
 
     def learn(self, names: Iterable[LearnedName]) -> None:
-        """Find entities by names that a linker learnt too; those of other graphs say nothing."""
-        every = list(names)
-        indices = self._indices([name.entity for name in every])
+        """Find entities by names that a linker learnt too; those of other graphs are ignored."""
+        learned = list(names)
+        indices = self._indices([name.entity for name in learned])
         rows = np.flatnonzero(indices >= 0)
-        counts = np.array([name.times for name in every], np.int64)
-        self.matcher.learn([every[row].name for row in rows], indices[rows], counts[rows])
+        counts = np.array([name.times for name in learned], np.int64)
+        self.matcher.learn([learned[row].name for row in rows], indices[rows], counts[rows])
 
     def add(self, entities: Iterable[Mapping[str, Any]]) -> None:
         """Add entities, each a mapping with an id; of one that is there, what is given changes."""
@@ -132,7 +131,7 @@ class Knowledge:
 
     def _with_stored_fields(self, entity: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return an entity together with what the graph says of it, as `Graph.extend` does."""
-        [index] = self.graph.numbers_of([_id(entity)])
+        [index] = self.graph.indices_of([_id(entity)])
         if index < 0:
             return entity
         stored = self.graph.entity(int(index))
@@ -170,14 +169,14 @@ class Knowledge:
 
     def _indices(self, ids: list[str]) -> np.ndarray:
         """Return the indices of ids, -1 where there is none."""
-        indices = self.graph.numbers_of(ids)
+        indices = self.graph.indices_of(ids)
         own = {entity.id: index for index, entity in self._added.items()}
         return np.array([own.get(i, int(n)) for i, n in zip(ids, indices, strict=True)], np.int64)
 
     def save(self, target: Path, *, progress: Progress | None = None) -> Graph:
         """Write the graph with all that changed as a new version, and return it opened."""
         rows = list(self._rows.values())
-        gone = [name for name in self._removed if self.graph.numbers_of([name])[0] >= 0]
+        gone = [name for name in self._removed if self.graph.indices_of([name])[0] >= 0]
         if not gone:
             return self.graph.extend(target, entities=rows, progress=progress)
         target.parent.mkdir(parents=True, exist_ok=True)

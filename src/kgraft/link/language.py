@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from kgraft.graph.words import word_languages
+from kgraft.graph.names import word_languages
 
 _WORD = re.compile(r"[^\W\d_]+")
 SAMPLE = 400  # characters of a text that are looked at

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from kgraft.errors import BadInput
-from kgraft.graph import Entity, Graph
-from kgraft.graph.entity import EntityLike
-from kgraft.graph.mentions import Match, Mentions
+from kgraft.graph import Entity, EntityLike, Graph, Match, Mentions
 from kgraft.link.calibrate import saved_threshold
 from kgraft.link.decode import choose_links
 from kgraft.link.given import given_mentions

@@ -22,8 +22,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from kgraft.graph.alias_build import Form
-from kgraft.graph.mentions import Match, Mentions
+from kgraft.graph import Match, Mentions
+from kgraft.graph.names import Form
 
 IN_OTHER_WORDS = (Match.VARIANT, Match.REWORDED, Match.SHORTENED)
 WHOLE_NAMES = (Match.ABBREVIATION, Match.NAME, *IN_OTHER_WORDS)

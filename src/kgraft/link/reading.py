@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.graph.adjacency import rank_within
+from kgraft.arrays import rank_within
 from kgraft.link.model import EncoderOutput
 from kgraft.link.spans import allowed_spans, logits_at, span_means
 from kgraft.text import TokenSpans, Windows, length_batches

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgraft.arrays import expand
 from kgraft.corpus import AnnotatedTexts
-from kgraft.graph.adjacency import expand
-from kgraft.graph.mentions import IGNORED, Mentions
+from kgraft.graph import IGNORED, Mentions
 
 
 @dataclass(frozen=True)

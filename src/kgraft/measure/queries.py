@@ -7,9 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from kgraft.arrays import expand, run_starts
 from kgraft.graph import TripleArrays
-from kgraft.graph.adjacency import expand
-from kgraft.graph.columns import run_starts
 
 
 @dataclass(frozen=True)

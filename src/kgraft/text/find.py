@@ -1,4 +1,7 @@
-"""Find the folder of an encoder: a path, the PyPI package of the default, or a name on the hub."""
+"""Find the folder of an encoder: a path, the PyPI package of the default, or a name on the hub.
+
+It needs no torch.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,8 @@ def find_encoder(name_or_folder: str | Path | None = None) -> tuple[str, Path]:
     path = Path(str(name_or_folder)).expanduser()
     if (path / "config.json").is_file():
         return str(name_or_folder), path
-    if isinstance(name_or_folder, Path) or path.is_absolute() or path.exists():
+    is_path = isinstance(name_or_folder, Path) or str(name_or_folder).startswith((".", "~"))
+    if is_path or path.is_absolute() or path.exists():
         raise NotFound(f"no encoder at {path}; give the folder that holds its config.json")
     return str(name_or_folder), _hub_folder(str(name_or_folder))
 

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from kgraft.arrays import expand
 from kgraft.graph import UNKNOWN, Mentions
-from kgraft.graph.adjacency import expand
 from kgraft.text.windows import TokenSpans
 
 PADDING = -1  # in place of an entity: there is no candidate

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self, TypeAlias
 import pyarrow as pa
 import torch
 
+from kgraft.arrow_files import write_table
+from kgraft.columns import arrow_strings, flat
 from kgraft.errors import BadInput
-from kgraft.graph.columns import arrow_strings, flat
-from kgraft.graph.folder import write_table
 from kgraft.settings import Settings, setting
 from kgraft.storage import MODEL_MANIFEST, Kind
 from kgraft.tensors import map_tensors, write_tensors
@@ -88,8 +88,10 @@ class StoredVectors(Pretrained[VectorsConfig]):
         cls, folder: Path, config: VectorsConfig, manifest: ModelManifest, **_context: Any
     ) -> Self:
         relations = _tensor(folder / _RELATIONS) if _RELATIONS in manifest.files else None
-        ids = (_ids(folder / f"{name}.arrow") for name in (_ENTITY_IDS, _RELATION_IDS))
-        return cls(config, _tensor(folder / _ENTITIES), relations, *ids, manifest.facts)
+        entities = _tensor(folder / _ENTITIES)
+        entity_ids = _ids(folder / f"{_ENTITY_IDS}.arrow")
+        relation_ids = _ids(folder / f"{_RELATION_IDS}.arrow")
+        return cls(config, entities, relations, entity_ids, relation_ids, manifest.facts)
 
 
 def write_table_vectors(
@@ -116,8 +118,9 @@ def write_table_vectors(
     config = VectorsConfig(
         graph_name, graph_version, entities.shape[1], len(entities), len(relation_ids)
     )
-    ids = (_strings(entity_ids), _strings(relation_ids))
-    vectors = StoredVectors(config, entities, relations, *ids)
+    vectors = StoredVectors(
+        config, entities, relations, _strings(entity_ids), _strings(relation_ids)
+    )
     vectors.save_pretrained(folder, facts=facts)
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.graph import Graph
-from kgraft.graph.sampling import Hop, sample_neighbourhood
+from kgraft.graph import Graph, Hop, sample_neighbourhood
 
 
 @dataclass(frozen=True)

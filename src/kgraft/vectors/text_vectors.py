@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import torch
 
+from kgraft.columns import numbers
 from kgraft.graph import Graph
-from kgraft.graph.columns import numbers
-from kgraft.graph.hashing import hash_strings
+from kgraft.hashing import hash_strings
 from kgraft.progress import Progress, Silent
 from kgraft.vectors.entity_text import FIELDS, check_fields, entity_texts
 from kgraft.vectors.entity_vectors import NONE, EntityVectors

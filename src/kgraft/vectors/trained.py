@@ -11,7 +11,7 @@ from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.vectors.folder import StoredVectors
 
-SAMPLED = 20_000  # rows that tell what is usual
+SAMPLED = 20_000  # rows that represent all
 
 
 class TrainedRows:
@@ -68,7 +68,7 @@ class TrainedRows:
 
 def _rows_by_id(stored: StoredVectors, graph: Graph) -> np.ndarray:
     """Return the row of each entity of the graph, -1 where none has its id."""
-    index = graph.numbers_of(stored.entity_ids)  # (N,) of the rows
+    index = graph.indices_of(stored.entity_ids)  # (N,) of the rows
     shared = np.flatnonzero(index >= 0)
     if 2 * len(shared) < len(index):
         trained = stored.config

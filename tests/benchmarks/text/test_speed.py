@@ -1,9 +1,12 @@
 import json
 import sys
 
+import pytest
+
 from benchmarks.text import speed
 
 
+@pytest.mark.slow
 def test_a_small_run_gives_the_figure(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     options = ["--texts", "12", "--repeats", "2", "--out", str(tmp_path)]

@@ -10,6 +10,7 @@ def test_help_lists_all_commands(invoke):
     assert all(name in shown for name in COMMANDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example(invoke, command):
     result = invoke(command, "--help")
@@ -18,6 +19,7 @@ def test_every_command_has_help_with_an_example(invoke, command):
     assert f"kgraft link {'' if command == 'text' else command}" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["text", "eval", "index", "calibrate", "export"])
 def test_a_model_may_be_chosen(invoke, command):
     assert "--model" in invoke(command, "--help").output

@@ -20,6 +20,7 @@ def rows_of(text):
 # A text
 
 
+@pytest.mark.slow
 def test_links_are_shown_with_runners_up_and_facts(run):
     result = run("Paris")
     assert result.exit_code == 0, result.output
@@ -175,6 +176,7 @@ def test_an_interruption_keeps_what_is_done(interrupted, run, texts, tmp_path):
     assert len(rows_of((tmp_path / "links.jsonl").read_text("utf-8"))) == len(TEXTS)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("interrupted")
 def test_another_run_is_not_resumed(run, fails, texts, tmp_path):
     same = ("--file", texts, "--out", tmp_path / "links.jsonl", "--quiet")

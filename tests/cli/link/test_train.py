@@ -18,6 +18,7 @@ def train(folder, invoke, tmp_path):
     return train
 
 
+@pytest.mark.slow
 def test_training_shows_the_f1_before_and_after_and_how_to_use_it(train, run, marked, tmp_path):
     result = train("--texts", marked, "--epochs", 2)
     assert result.exit_code == 0, result.output
@@ -29,6 +30,7 @@ def test_training_shows_the_f1_before_and_after_and_how_to_use_it(train, run, ma
     assert run("Texas", "--threshold", 0, model=tmp_path / "trained").exit_code == 0
 
 
+@pytest.mark.slow
 def test_training_needs_nothing_but_the_graph(train, tmp_path):
     result = train("--count", 20, "--epochs", 1, "--json", "--quiet")
     assert result.exit_code == 0, result.output
@@ -39,6 +41,7 @@ def test_training_needs_nothing_but_the_graph(train, tmp_path):
     assert result.stderr == ""
 
 
+@pytest.mark.slow
 def test_training_takes_validation_texts_and_a_model_to_start_from(
     folder, invoke, marked, tmp_path, monkeypatch
 ):
@@ -55,6 +58,7 @@ def test_training_takes_validation_texts_and_a_model_to_start_from(
     assert (tmp_path / "more" / "kgraft.json").is_file()
 
 
+@pytest.mark.slow
 def test_where_training_does_not_help_it_says_so(train, marked, monkeypatch):
     values = iter([0.8, 0.7, 0.7])
     monkeypatch.setattr(
@@ -69,6 +73,7 @@ def test_where_training_does_not_help_it_says_so(train, marked, monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_a_training_that_was_complete_but_not_written_is_only_written(
     train, fails, tmp_path, monkeypatch
 ):

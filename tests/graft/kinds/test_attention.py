@@ -107,6 +107,7 @@ def slow_window(graft, knowledge, hidden, first, last, entity, prior):
     return changed, torch.stack(scores), torch.tensor(weights), torch.stack(enhanced)
 
 
+@pytest.mark.slow
 @given(seed=SEEDS, threshold=THRESHOLDS, own=st.sampled_from([0, 3]), log_prior=st.booleans())
 @some
 @torch.no_grad()
@@ -180,6 +181,7 @@ def test_the_way_back_undoes_the_way_in():
     torch.testing.assert_close(below @ graft.up.weight.T, hidden, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.slow
 @given(seed=SEEDS)
 @some
 @torch.no_grad()

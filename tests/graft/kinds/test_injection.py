@@ -74,7 +74,7 @@ def test_the_relations_between_the_entities_of_a_text(graph):
     drawn = torch.Generator().manual_seed(0)
     vectors = torch.randn(len(graph.relations), 4, generator=drawn)
     ids = graph.relations["id"].to_pylist()
-    france, germany, euro, york = graph.numbers_of(["france", "germany", "euro", "york"]).tolist()
+    france, germany, euro, york = graph.indices_of(["france", "germany", "euro", "york"]).tolist()
     found = Relations(graph, vectors).between(
         torch.tensor([[france, germany, euro, -1], [york, france, -1, -1]])
     )
@@ -89,7 +89,7 @@ def test_the_relations_between_the_entities_of_a_text(graph):
 def test_relations_are_injected_where_both_entities_are_mentioned(graph, knowledge, monkeypatch):
     vectors = torch.randn(len(graph.relations), 4)
     monkeypatch.setattr(GraphKnowledge, "relations", Relations(graph, vectors), raising=False)
-    france, euro = graph.numbers_of(["france", "euro"]).tolist()
+    france, euro = graph.indices_of(["france", "euro"]).tolist()
     mentions = MentionBatch(
         torch.tensor([[0, 3]]), torch.tensor([[1, 5]]),
         torch.tensor([[[france], [euro]]]), torch.ones(1, 2, 1),

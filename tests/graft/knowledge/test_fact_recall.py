@@ -70,6 +70,7 @@ def naive(recall, text, exclude=-1):
     return {entity: part / whole for entity, part in total.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["Paris is the capital of [MASK] .", "[MASK] lies in Texas", "Paris [MASK] in Texas ."]
 )
@@ -80,7 +81,7 @@ def test_candidates_follow_the_formula(recall, text):
 
 
 def test_excluded_entities(recall, graph):
-    france = int(graph.numbers_of(["france"])[0])
+    france = int(graph.indices_of(["france"])[0])
     texts = ["Paris is the capital of [MASK] .", "Paris lies in [MASK] ."]
     mentions = recall.find(texts, exclude=np.array([france, -1]))
     for number, exclude in enumerate([france, -1]):
@@ -89,7 +90,7 @@ def test_excluded_entities(recall, graph):
 
 
 def test_what_fits_the_text_is_likelier(recall, graph):
-    france, texas = graph.numbers_of(["france", "texas"])
+    france, texas = graph.indices_of(["france", "texas"])
     found = candidates(recall.find(["Paris is the capital of [MASK] ."]), 0, 24)
     assert found[france] > found.get(texas, 0.0)
 
@@ -115,7 +116,7 @@ def test_an_entity_called_like_the_sign_is_not_meant(tmp_path):
     graph = build(tmp_path / "masks", [("jim", "star", "mask")], named, None)
     found = FactRecallKnowledge(graph, DrawnVectors(graph)).find(["Jim Carrey is in The [MASK] ."])
     assert len(found) == 2
-    assert found.entity.tolist() == graph.numbers_of(["jim", "mask"]).tolist()
+    assert found.entity.tolist() == graph.indices_of(["jim", "mask"]).tolist()
 
 
 def test_what_has_too_many_ends_says_nothing(recall, graph, monkeypatch):
@@ -125,6 +126,7 @@ def test_what_has_too_many_ends_says_nothing(recall, graph, monkeypatch):
     assert candidates(fresh.find(["Paris is in [MASK]"]), 0, 12) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "told"), [("is", False), (".", False), ("IS", True), ("東", True)]
 )

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
+from kgraft.arrays import expand, rank_within
 from kgraft.corpus import bare_phrase, hold_out
 from kgraft.errors import BadInput
 from kgraft.graft.clozes import Clozes, locate_clozes, make_clozes
@@ -31,7 +32,6 @@ from kgraft.graft.relation_fit import RelationFit
 from kgraft.graft.settings import KnowledgeConfig, TextSettings
 from kgraft.graft.similar_entities import SimilarEntityFacts
 from kgraft.graph import Graph, Match, Mentions
-from kgraft.graph.adjacency import expand, rank_within
 from kgraft.vectors import EntityVectors
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from kgraft.graft.relations import Relations
 from kgraft.graft.settings import KnowledgeConfig, TextSettings
 from kgraft.graft.windows import locate_mentions
 from kgraft.graph import Entity, Graph, Mentions
-from kgraft.graph.matcher import NameMatcher
+from kgraft.graph.names import NameMatcher
 from kgraft.progress import Progress
 from kgraft.text import Encoder
 from kgraft.vectors import (

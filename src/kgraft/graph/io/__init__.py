@@ -1,0 +1,5 @@
+"""Reading and writing graphs: one file per format, registered by name."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

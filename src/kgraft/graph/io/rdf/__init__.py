@@ -1,0 +1,1 @@
+"""RDF: files and endpoints, and what their statements mean for a graph."""

@@ -1,0 +1,59 @@
+"""Values of properties that RDF gives one by one, gathered into batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgraft.columns import numbers
+from kgraft.graph.batches import Literals
+from kgraft.graph.io.rdf.iris import OURS, ids_of
+
+Of = Literal["relation"] | None
+Row = tuple[str, str, str, str]
+
+
+class ValueRows:
+    """Rows of literals by the IRIs of their subjects: subject, property, datatype, value.
+
+    Those of some properties `also_texts` are given as attributes too.
+    """
+
+    def __init__(self, also_texts: Iterable[str]) -> None:
+        self._also_texts = pa.array(also_texts, pa.string())
+        self._rows: list[Row] = []
+
+    def add(self, subject: str, property_: str, datatype: str, value: str) -> None:
+        """Take one row in."""
+        self._rows.append((subject, property_, datatype, value))
+
+    def take(
+        self, is_noise: Callable[[pa.Array], pa.Array], *, hold: str = ""
+    ) -> tuple[list[Literals], int]:
+        """Return the rows, and how many had a subject that is noise and are no texts.
+
+        The rows of the subject `hold` that are no noise stay for the next time.
+        """
+        if not self._rows:
+            return [], 0
+        subject, property_, datatype, value = (
+            pa.array(column, pa.string()) for column in zip(*self._rows, strict=True)
+        )
+        noise = numbers(is_noise(subject))
+        held = numbers(pc.equal(subject, hold)) & ~noise
+        self._rows = [self._rows[row] for row in np.flatnonzero(held).tolist()]
+        texts = numbers(pc.is_in(property_, self._also_texts))
+        of_relation = numbers(pc.starts_with(subject, f"{OURS}relation:"))
+        columns = ids_of(subject), ids_of(property_), datatype, value
+        batches = []
+        for mask in (of_relation, ~of_relation):
+            keep = pa.array(mask & ~noise & ~held)
+            subject, name, kind, text = (column.filter(keep) for column in columns)
+            if len(subject):
+                of: Of = "relation" if mask is of_relation else None
+                batches.append(Literals(subject, name, kind, text, of))
+        return batches, int((noise & ~texts).sum())

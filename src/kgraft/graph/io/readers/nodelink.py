@@ -1,0 +1,297 @@
+"""Graphs in one JSON document: nodes and links as NetworkX, D3, Cytoscape, OBO Graphs write them.
+
+    {"directed": false, "nodes": [{"id": 1, "name": "Ann"}], "links": [{"source": 1, "target": 2}]}
+
+The lists may be called `edges` or `relationships`, and stand within `graph`, `elements` or the
+first of `graphs`; where nodes have no id, links name them by their place. In Hetionet's, links name
+them by kind and identifier (`["Gene", 1576]`), which become the id `Gene::1576`, and say in
+`direction` how they are meant. An array of objects is read as rows of JSON Lines.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from kgraft.errors import BadInput
+from kgraft.graph.batches import Batch, Refusals
+from kgraft.graph.io.foreign import edge, entity, plain
+from kgraft.graph.io.formats import Format, Sign
+from kgraft.graph.io.graph_file import GraphFile
+from kgraft.graph.io.readers import FORMATS
+from kgraft.graph.io.tables.column_names import edge_columns
+from kgraft.graph.io.tables.row_batches import TableRows, TripleRows
+from kgraft.graph.io.wikidata.json_entities import WIKIDATA_KEYS
+from kgraft.progress import Progress, Silent
+from kgraft.streams import BOM, open_bytes, plain_suffix
+
+LARGEST = 1 << 30  # bytes of a document, which is read at once
+_START = 1 << 16  # bytes that tell what a document holds
+NODES = ("nodes", "vertices")
+EDGES = ("links", "edges", "relationships")
+HETNET_WAYS = ("both", "forward", "backward")
+_WORDS = {"sub": "source", "obj": "target", "pred": "relation", "lbl": "label", "nodeType": "type"}
+
+Object = dict[str, Any]
+
+
+class NodeLinkSource(GraphFile):
+    """A .json file, plain or packed, that holds one graph."""
+
+    format = "nodelink"
+
+    def batches(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
+        """Yield nodes as entities, then links as triples; a place in a list counts as a line."""
+        document = _read(self.path, progress)
+        nodes, edges, graph = _lists(document, self.path)
+        rows, triples = TableRows("entity", str(self.path)), TripleRows(str(self.path))
+        reader = _Items(self.path, refusals, _ids(nodes, edges))
+        for place, node in enumerate(nodes, 1):
+            if row := reader.node(node, place):
+                rows.add(row, place)
+            if rows.full:
+                yield from rows.take()
+        yield from rows.take()
+        undirected = graph.get("directed") is False
+        for place, link in enumerate(edges, 1):
+            if (triple := reader.edge(link, place)) is None:
+                continue
+            way = _way(link) or ("both" if undirected else "forward")
+            if way != "backward":
+                triples.add(triple, place)
+            if way == "backward" or (way == "both" and triple[0] != triple[2]):
+                triples.add(triple[::-1], place)
+            if triples.full:
+                yield from triples.take()
+        yield from triples.take()
+
+
+class _Items:
+    """Nodes and links as rows; what is none is refused."""
+
+    def __init__(self, path: Path, refusals: Refusals, ids: list[str] | None) -> None:
+        self.path, self.refusals, self.ids = path, refusals, ids
+
+    def node(self, value: object, place: int) -> dict[str, Any] | None:
+        """Return the row of a node."""
+        found = _flat(value)
+        if found is not None and self.ids is not None:
+            found = {**found, "id": self.ids[place - 1]}
+        if found is None:
+            self._refuse("a node is no object", value, place)
+            return None
+        row, _, notes = entity(found)
+        if not isinstance(row.get("id"), str) or not row["id"]:
+            self._refuse("a node without an id", value, place)
+            return None
+        self._note(notes)
+        return {name: known for name, found in row.items() if (known := self._cell(name, found))}
+
+    def _cell(self, name: str, found: object) -> object:
+        """Return what a column takes, and count what is left out."""
+        if name in ("aliases", "types"):
+            items = found if isinstance(found, list) else [found]
+            return [item for item in map(plain, items) if isinstance(item, str) and item]
+        if isinstance(found, bool):
+            return json.dumps(found)
+        found = plain(found)
+        if found is None or isinstance(found, str):
+            return found
+        self.refusals.leave_out("nested fields of nodes")
+        return None
+
+    def edge(self, value: object, place: int) -> tuple[str, str, str] | None:
+        """Return the triple of a link."""
+        found = _flat(value)
+        if found is None or edge_columns(list(found)) is None:
+            self._refuse("a link without source and target", value, place)
+            return None
+        row, _, notes = edge({name: self._end(v) for name, v in found.items()})
+        parts = row["head"], row["relation"], row["tail"]
+        if not all(isinstance(part, str) and part for part in parts):
+            self._refuse("a link without source and target", value, place)
+            return None
+        self._note(notes)
+        if others := len(row) - 3 - (_way(found) is not None):
+            self.refusals.leave_out("other fields of links", others)
+        return parts
+
+    def _end(self, value: object) -> object:
+        """Return a value of a link; an end may be the node itself, or its place."""
+        if isinstance(value, dict):
+            return value.get("id", value.get("name"))
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if self.ids is not None and whole and 0 <= int(str(value)) < len(self.ids):
+            return self.ids[int(str(value))]
+        return value
+
+    def _note(self, notes: list[str]) -> None:
+        for note in notes:
+            self.refusals.note(f"{self.path.name}: {note}")
+
+    def _refuse(self, kind: str, value: object, place: int) -> None:
+        text = json.dumps(value)[:200]
+        self.refusals.refuse(kind, file=str(self.path), line=place, detail=text[:80], text=text)
+
+
+def is_node_link(start: str) -> bool:
+    """Whether the beginning of a JSON file is that of one document, or says that it is a graph.
+
+    >>> is_node_link('{"directed": true, "nodes": ['), is_node_link('{"id": "a"}')
+    (True, False)
+    """
+    start = start.lstrip()
+    if not start.startswith("{") or '"claims"' in start or '"entities"' in start:
+        return False
+    lists = any(f'"{name}"' in start for name in (*NODES, *EDGES, "graphs", "elements"))
+    first = start.partition("\n")[0].rstrip()
+    return lists or first in ("{", "{}") or first.endswith((",", "[", "{"))
+
+
+def _read(path: Path, progress: Progress) -> object:
+    with open_bytes(path, progress) as stream:
+        data = stream.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        reason = f"the document is larger than {LARGEST >> 20} MiB"
+        raise BadInput(reason, file=str(path), remedy="write it as JSON Lines, a row per line")
+    try:
+        text = data.removeprefix(BOM).decode()
+        value = json.loads(text)
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is no text
+        return value
+    except UnicodeError as error:
+        reason = "a character is no UTF-8, or half of a surrogate pair"
+        raise BadInput(reason, file=str(path), remedy="convert it to UTF-8") from error
+    except RecursionError as error:
+        raise BadInput("nested too deeply", file=str(path), remedy="is it a graph?") from error
+    except ValueError as error:
+        line = getattr(error, "lineno", None)
+        reason = f"bad JSON: {' '.join(str(error).split())[:200]}"
+        raise BadInput(reason, file=str(path), line=line, remedy="write the file again") from error
+
+
+def _lists(document: object, path: Path) -> tuple[list[object], list[object], Object]:
+    """Return the nodes, the links, and the object that holds them."""
+    graph = document
+    if isinstance(graph, list):
+        return *_sorted(graph), {}
+    if isinstance(graph, dict) and isinstance(graph.get("graphs"), list) and graph["graphs"]:
+        graph = graph["graphs"][0]
+    for name in ("graph", "elements"):
+        inner = graph.get(name) if isinstance(graph, dict) else None
+        if isinstance(inner, list):
+            return *_sorted(inner), {}
+        if isinstance(inner, dict) and any(key in inner for key in (*NODES, *EDGES)):
+            graph = inner
+    if isinstance(graph, dict):
+        nodes = next((graph[name] for name in NODES if name in graph), None)
+        edges = next((graph[name] for name in EDGES if name in graph), None)
+        if isinstance(nodes, dict):
+            nodes = [
+                {"id": key, **value} if isinstance(value, dict) else value
+                for key, value in nodes.items()
+            ]
+        if isinstance(nodes, list) and isinstance(edges, (list, type(None))):
+            return nodes, edges or [], graph
+        if isinstance(edges, list) and nodes is None:
+            return [], edges, graph
+    remedy = 'it needs lists "nodes" and "links" (or "edges")'
+    raise BadInput("no graph is recognised in the document", file=str(path), remedy=remedy)
+
+
+def _sorted(items: list[Any]) -> tuple[list[object], list[object]]:
+    """Return the nodes and links of one list that holds both."""
+    flat = [_flat(item) or {} for item in items]
+    links = [edge_columns(list(item)) is not None for item in flat]
+    nodes = [item for item, link in zip(items, links, strict=True) if not link]
+    return nodes, [item for item, link in zip(items, links, strict=True) if link]
+
+
+def _flat(value: object) -> Object | None:
+    """Return a node or link with its fields side by side, those of OBO Graphs by their words."""
+    if not isinstance(value, dict):
+        return None
+    found: Object = dict(value)
+    for name in ("data", "attributes"):
+        if isinstance(found.get(name), dict):
+            found |= found.pop(name)
+    if "key" in found and "id" not in found and edge_columns(list(found)) is None:
+        found["id"] = found.pop("key")
+    if {"sub", "obj"} <= found.keys() or "lbl" in found:
+        found = {_WORDS.get(name, name): v for name, v in found.items()}
+    found = _hetnet(found)
+    meta = found.get("meta")
+    if isinstance(meta, dict):
+        found = {**{k: v for k, v in found.items() if k != "meta"}, **_meta(meta)}
+    return found
+
+
+def _hetnet(found: Object) -> Object:
+    """Return a node or link of Hetionet with ids made of kinds and identifiers."""
+    if isinstance(found.get("kind"), str) and "identifier" in found and "id" not in found:
+        found = {**found, "id": f"{found['kind']}::{plain(found['identifier'])}"}
+        del found["identifier"]
+    for name in ("source_id", "target_id"):
+        match found.get(name):
+            case [str(kind), str() | int() as identifier]:
+                found = {**found, name: f"{kind}::{plain(identifier)}"}
+    return found
+
+
+def _way(link: object) -> str | None:
+    """Return which way a link of Hetionet holds, where it says so."""
+    way = link.get("direction") if isinstance(link, dict) and "source_id" in link else None
+    return way if way in HETNET_WAYS else None
+
+
+def _meta(meta: Mapping[str, Any]) -> Object:
+    """Return the definition and the synonyms of a node of OBO Graphs."""
+    definition, synonyms = meta.get("definition"), meta.get("synonyms")
+    found: Object = {}
+    if isinstance(definition, dict) and isinstance(definition.get("val"), str):
+        found["description"] = definition["val"]
+    if isinstance(synonyms, list):
+        values = (item.get("val") for item in synonyms if isinstance(item, dict))
+        found["aliases"] = [value for value in values if isinstance(value, str)]
+    return found
+
+
+def _ids(nodes: list[object], edges: list[object]) -> list[str] | None:
+    """Return ids for nodes that have none: their names where all differ, else their places."""
+    flat = [_flat(node) for node in nodes]
+    if not nodes or any(node is None or "id" in node for node in flat):
+        return None
+    named = [entity(node)[0] for node in flat if node is not None]
+    if all("id" in row for row in named) and not _by_place(edges):
+        return None
+    labels = [row.get("label") for row in named]
+    if all(isinstance(label, str) and label for label in labels) and len(set(labels)) == len(nodes):
+        return [str(label) for label in labels]
+    return [str(place) for place in range(len(nodes))]
+
+
+def _by_place(edges: list[object]) -> bool:
+    """Whether links name their nodes by whole numbers."""
+    flat = [_flat(link) or {} for link in edges[:100]]
+    ends = [link[name] for link in flat for name in ("source", "target") if name in link]
+    return bool(ends) and all(isinstance(end, int) for end in ends)
+
+
+def _holds_graph(path: Path) -> bool:
+    """Whether a JSON file holds one graph, or an array of rows that are not Wikidata's."""
+    if path.is_dir() or plain_suffix(path) != ".json":
+        return False
+    with open_bytes(path, Silent()) as stream:
+        start = stream.read(_START).removeprefix(BOM).decode("utf-8", errors="replace")
+    if WIKIDATA_KEYS.search(start.encode()) or '"claims"' in start:
+        return False
+    if re.match(r"\s*\[\s*\{", start):
+        return True
+    return is_node_link(start)
+
+
+FORMATS.register("nodelink")(Format(open=NodeLinkSource, signs={Sign.CONTENT: _holds_graph}))

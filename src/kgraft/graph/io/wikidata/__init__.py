@@ -1,0 +1,1 @@
+"""Wikidata: its ids, its JSON and its values."""
