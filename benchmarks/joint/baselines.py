@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from kgraft.arrays import expand
 from kgraft.graph import Graph
-from kgraft.graph.adjacency import expand
 from kgraft.joint import JointModel, open_memory
 from kgraft.tasks.graph_reader import AT_ONCE
 from kgraft.vectors import GraphAttention, neighbourhoods

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,7 +13,7 @@ from benchmarks.data.relation_sentences import relation_sentences
 from benchmarks.harness import Benchmark, shared_data
 from benchmarks.joint.wikipedia import SEEDS, fresh, hidden_types, pretrained
 from kgraft.graph import Graph
-from kgraft.joint import STRATEGIES, FineTuning, JointModel, Strategy, hit_counts
+from kgraft.joint import FineTuning, JointModel, hit_counts
 from kgraft.measure import paired_difference
 from kgraft.storage import sha256
 from kgraft.tasks import FewShotSettings, RelationReader
@@ -32,6 +33,23 @@ BENCHMARK = Benchmark(
     off="trained alike",
 )
 
+
+@dataclass(frozen=True)
+class Strategy:
+    """What a model has of the graph, and when."""
+
+    pretrained: bool
+    use_knowledge: bool  # in fine-tuning, vectors of entities are merged into what is read
+    multi_task: bool = False  # the two losses of the graph's side are learned in the same steps
+
+
+STRATEGIES = {
+    "none": Strategy(pretrained=False, use_knowledge=False),
+    "pre-training": Strategy(pretrained=True, use_knowledge=False),
+    "fine-tuning": Strategy(pretrained=False, use_knowledge=True),
+    "both": Strategy(pretrained=True, use_knowledge=True),
+    "multi-task": Strategy(pretrained=False, use_knowledge=True, multi_task=True),
+}
 SETTINGS = FewShotSettings(epochs=1, steps=40, train_lower=False)
 TEXTS = 100  # of each relation
 ASKED = 10_000
