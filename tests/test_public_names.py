@@ -71,7 +71,6 @@ NAMES = {
         "write_example",
     ],
     "kgraft.graph.io": [
-        "escaped",
         "FORMATS",
         "WRITERS",
         "Format",

@@ -60,7 +60,7 @@ def test_nothing_is_encoded_until_vectors_are_asked_for(graph, model, own_cache,
 
 
 def test_vectors_are_those_of_the_texts_of_entities(knowledge, graph):
-    rows = graph.numbers_of(["fr-paris", "berlin"])
+    rows = graph.indices_of(["fr-paris", "berlin"])
     texts = entity_texts(graph, rows, ENTITY_FIELDS).to_pylist()
     expected = torch.from_numpy(knowledge.encoder.encode(texts))
     torch.testing.assert_close(knowledge.vectors(rows), expected, atol=1e-5, rtol=1e-4)
