@@ -34,13 +34,13 @@ def test_a_file_is_on_disk_before_it_gets_its_name(tmp_path, monkeypatch):
     target, flushed, flush = tmp_path / "f", [], os.fsync
 
     def fsync(descriptor):
-        flushed.append((os.readlink(f"/proc/self/fd/{descriptor}"), target.exists()))
+        flushed.append((Path(f"/proc/self/fd/{descriptor}").readlink(), target.exists()))
         flush(descriptor)
 
     monkeypatch.setattr(os, "fsync", fsync)
     with new_file(target) as partial:
         partial.write_text("new")
-    assert flushed == [(str(partial), False), (str(tmp_path), True)]
+    assert flushed == [(partial, False), (tmp_path, True)]
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])

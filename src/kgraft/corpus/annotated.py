@@ -22,7 +22,7 @@ from kgraft.settings import shorten
 
 FORMAT = '{"text": "…", "mentions": [{"start": 0, "end": 5, "entity": "id"}]}'
 LARGEST = 1 << 31  # of the offsets that make sense
-_KINDS = {dict: "an object", list: "a list", str: "a string"}
+_KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a string"}
 
 T = TypeVar("T")
 
@@ -129,10 +129,8 @@ def _examples(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         try:
             example = _of_type(dict, parse_json(line), "the line")
             text = _of_type(str, example["text"], "the text")
-            mentions = _of_type(list, example["mentions"], "mentions")
-            unlinked = _of_type(list, example.get("unlinked", []), "unlinked")
-            for span in (*mentions, *unlinked):
-                _check_span(span)
+            mentions = _spans(example["mentions"], "mentions")
+            unlinked = _spans(example.get("unlinked", []), "unlinked")
             for mention in mentions:
                 _of_type(str, mention["entity"], "the entity of a mention")
         except (ValueError, KeyError, TypeError) as error:
@@ -150,6 +148,14 @@ def _of_type(kind: type[T], value: object, name: str) -> T:
     if not isinstance(value, kind):
         raise TypeError(f"{name} is {shorten(value)}, not {_KINDS[kind]}")
     return value
+
+
+def _spans(value: object, name: str) -> list[dict[str, Any]]:
+    """Return a list of mentions; an empty text or object is none."""
+    spans = _of_type(list, [] if value in ("", {}) else value, name)
+    for span in spans:
+        _check_span(span)
+    return spans
 
 
 def _check_span(span: object) -> None:
