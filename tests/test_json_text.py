@@ -1,4 +1,4 @@
-"""JSON from strangers: what is no JSON is a ValueError in words, what is written is strict."""
+"""JSON from strangers: what is not JSON is a ValueError in words, what is written is strict."""
 
 import json
 from math import inf, nan
@@ -47,8 +47,8 @@ def test_what_is_not_finite_is_written_as_null(number):
     [
         ("[" * 100_000, "nested too deeply"),
         ('{"a":' * 100_000, "nested too deeply"),
-        ("NaN", "NaN is no JSON"),
-        ("[-Infinity]", "-Infinity is no JSON"),
+        ("NaN", "NaN is not JSON"),
+        ("[-Infinity]", "-Infinity is not JSON"),
         ("{", "column 2"),
         ("", "column 1"),
         ("1" * 5000, "4300"),

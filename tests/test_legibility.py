@@ -52,7 +52,8 @@ def deep_imports(path, tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kgraft."):
             package, *modules = node.module.split(".")[1:]
-            if modules and package not in BASE | {own} and own != "cli":
+            public = (SOURCE.joinpath(package, *modules) / "__init__.pyi").exists()
+            if modules and not public and package not in BASE | {own} and own != "cli":
                 yield node.module, node.lineno
 
 

@@ -51,7 +51,7 @@ def test_a_folder_of_another_kind_is_not_overwritten(tmp_path):
     with new_folder(target, BOX, overwrite=True) as partial:
         (partial / "other").write_text("no marker")
     assert names(target) == ["other"]
-    with pytest.raises(BadInput, match="is no box, so it is not overwritten"):
+    with pytest.raises(BadInput, match="is not a box, so it is not overwritten"):
         refuse_existing(target, BOX, overwrite=True)
 
 

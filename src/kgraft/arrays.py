@@ -6,7 +6,7 @@ import numpy as np
 
 
 def expand(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """List the numbers first[i] … last[i] - 1 for every i: return i and the number, flat."""
+    """List the integers first[i] … last[i] - 1 for every i: return i and the integer, flat."""
     count = last - first
     owner = np.repeat(np.arange(len(first)), count)
     start = np.repeat(first - (np.cumsum(count) - count), count)
@@ -14,7 +14,7 @@ def expand(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def rank_within(owner: np.ndarray) -> np.ndarray:
-    """Return the place of each row among those of its owner; owners rise.
+    """Return the rank of each row among those of its owner; owners ascend.
 
     >>> rank_within(np.array([2, 2, 2, 5, 7, 7])).tolist()
     [0, 1, 2, 0, 0, 1]

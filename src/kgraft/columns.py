@@ -82,8 +82,8 @@ class StringColumn(Sequence[str]):
             raise IndexError(row)
         chunk = bisect_right(self._begins, row) - 1
         bounds, octets = self._chunks[chunk]
-        place = row - self._begins[chunk]
-        return str(octets[bounds[place] : bounds[place + 1]], "utf-8")
+        index = row - self._begins[chunk]
+        return str(octets[bounds[index] : bounds[index + 1]], "utf-8")
 
     @property
     def chunks(self) -> list[pa.Array]:
@@ -142,7 +142,7 @@ def take_rows(table: pa.Table, rows: np.ndarray) -> pa.Table:
 
 
 def lists_from_rows(row: np.ndarray, values: pa.Array | pa.ChunkedArray, rows: int) -> pa.Array:
-    """Gather values by their (ascending) row into lists, one a row."""
+    """Gather values by their (ascending) row into lists, one per row."""
     bounds = np.zeros(rows + 1, np.int32)
     np.cumsum(np.bincount(row, minlength=rows), out=bounds[1:])
     return pa.ListArray.from_arrays(pa.array(bounds), flat(values))
@@ -162,7 +162,7 @@ def numbers(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
     """
     array = flat(column)
     if array.null_count:
-        raise ValueError("a null is no number")
+        raise ValueError("a null is not a number")
     if pa.types.is_boolean(array.type):
         return numbers(array.cast(pa.uint8())).view(bool)
     kind = np.dtype(array.type.to_pandas_dtype())

@@ -48,9 +48,9 @@ def hash_segments(values: np.ndarray, bounds: np.ndarray, seed: int = 0) -> np.n
     filled = lengths > 0
     if filled.any():
         powers = np.cumprod(np.full(int(lengths.max()), multiplier(seed), np.uint64))
-        place = np.arange(bounds[0], bounds[-1]) - np.repeat(bounds[:-1], lengths)
+        position = np.arange(bounds[0], bounds[-1]) - np.repeat(bounds[:-1], lengths)
         terms = values[bounds[0] : bounds[-1]].astype(np.uint64) + np.uint64(1)
-        terms *= powers[place]
+        terms *= powers[position]
         sums[filled] = np.add.reduceat(terms, bounds[:-1][filled] - bounds[0])
     return mix(sums + lengths.astype(np.uint64))
 
@@ -70,8 +70,8 @@ def distinct_hashes(make: Callable[[int], T], hashes: Callable[[T], np.ndarray])
     """Return what `make` gives for the first seed under which no two of its hashes are equal."""
     for seed in range(100):
         made = make(seed)
-        found = hashes(made)
-        if len(np.unique(found)) == len(found):
+        values = hashes(made)
+        if len(np.unique(values)) == len(values):
             return made
     raise ValueError("items hash alike under every seed: they are not distinct")
 
@@ -95,30 +95,30 @@ class HashIndex:
         return cls(keys, buckets)
 
     def find(self, hashes: np.ndarray) -> np.ndarray:
-        """Return where each hash stands in `keys`, or -1."""
+        """Return the row of each hash in `keys`, or -1."""
         if not len(self.keys):
             return np.full(len(hashes), -1, np.int64)
         if len(hashes) <= _FEW:
-            place = np.minimum(np.searchsorted(self.keys, hashes), len(self.keys) - 1)
-            return np.where(self.keys[place] == hashes, place, -1)
+            row = np.minimum(np.searchsorted(self.keys, hashes), len(self.keys) - 1)
+            return np.where(self.keys[row] == hashes, row, -1)
         return self._find_by_bucket(hashes)
 
     def _find_by_bucket(self, hashes: np.ndarray) -> np.ndarray:
         bits = (len(self.buckets) - 1).bit_length() - 1
         tops = _top(hashes, bits)
-        place, end = self.buckets[tops], self.buckets[tops + 1]
-        found = np.full(len(hashes), -1, np.int64)
-        active = np.flatnonzero(place < end)
+        row, end = self.buckets[tops], self.buckets[tops + 1]
+        rows = np.full(len(hashes), -1, np.int64)
+        active = np.flatnonzero(row < end)
         while active.size:
-            at = place[active]
+            at = row[active]
             keys = self.keys[at]
             wanted = hashes[active]
             hit = keys == wanted
-            found[active[hit]] = at[hit]
+            rows[active[hit]] = at[hit]
             more = (keys < wanted) & (at + 1 < end[active])
             active = active[more]
-            place[active] += 1
-        return found
+            row[active] += 1
+        return rows
 
 
 def _top(hashes: np.ndarray, bits: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""JSON from strangers and for strangers: read with a limit, written so that all can read it."""
+"""JSON from others and for others: read with a limit, written so that all can read it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON (write null)")
+    raise ValueError(f"{name} is not JSON (write null)")
 
 
 _STRICT = json.JSONDecoder(parse_constant=_refuse_constant)
@@ -65,7 +65,7 @@ def to_json(value: object, *, indent: int | None = None) -> str:
 def _finite(value: object) -> object:
     """Return a value with None in place of numbers that are not finite."""
     if isinstance(value, Mapping):
-        return {name: _finite(held) for name, held in value.items()}
+        return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(held) for held in value]
+        return [_finite(item) for item in value]
     return None if isinstance(value, float) and not isfinite(value) else value

@@ -47,8 +47,8 @@ class Registry(Generic[T]):
     def check(self, name: str) -> None:
         """Refuse a name that nothing is registered under."""
         if name not in self.names():
-            known = ", ".join(self.names())
-            raise BadInput(f"no {self.kind} is named {name!r}", remedy=f"choose one of {known}")
+            names = ", ".join(self.names())
+            raise BadInput(f"no {self.kind} is named {name!r}", remedy=f"choose one of {names}")
 
     def __getitem__(self, name: str) -> T:
         if name not in self._registered:

@@ -23,19 +23,19 @@ class ResultCache(Generic[K, T]):
     def __init__(self, compute: Callable[[list[K]], Iterable[T]], most: int = MOST) -> None:
         """Take the function, which gives one result per key; it is never asked for none."""
         self._compute, self._most = compute, most
-        self._known: dict[K, T] = {}
+        self._results: dict[K, T] = {}
 
     def __call__(self, keys: Sequence[K]) -> list[T]:
         """Return the result of each key."""
-        known = self._known
+        results = self._results
         try:
-            return [known[key] for key in keys]
+            return [results[key] for key in keys]
         except KeyError:
             pass
         distinct = list(dict.fromkeys(keys))
-        missing = [key for key in distinct if key not in known]
-        if len(known) + len(missing) > self._most:
-            self._known = known = {}
+        missing = [key for key in distinct if key not in results]
+        if len(results) + len(missing) > self._most:
+            self._results = results = {}
             missing = distinct
-        known.update(zip(missing, self._compute(missing), strict=True))
-        return [known[key] for key in keys]
+        results.update(zip(missing, self._compute(missing), strict=True))
+        return [results[key] for key in keys]

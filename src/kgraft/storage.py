@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all: written beside, flushed, renamed."""
+"""Files and folders that appear complete or not at all: a partial one is flushed, then renamed."""
 
 from __future__ import annotations
 
@@ -60,22 +60,23 @@ def describe_file(path: Path) -> dict[str, Any]:
 def check_kinds(manifest: Any, pattern: Any) -> None:  # noqa: ANN401
     """Raise a TypeError where a field of a manifest is of another kind than the pattern's."""
     for name, value in vars(pattern).items():
-        found = getattr(manifest, name)
-        if type(found) is not type(value):
-            raise TypeError(f"{name} is {found!r}")
+        stored = getattr(manifest, name)
+        if type(stored) is not type(value):
+            raise TypeError(f"{name} is {stored!r}")
     for name, facts in manifest.files.items():
         if not isinstance(facts, dict) or not {"bytes", "sha256"} <= facts.keys():
             raise TypeError(f"no size and checksum of {name}")
 
 
 def changed_file(folder: Path, files: dict[str, dict[str, Any]]) -> str | None:
-    """Say which file of a manifest is missing or of another size, if one is."""
+    """Return which file of a manifest is missing or of another size, and how; None if none is."""
     for name, facts in files.items():
         path = folder / name
         size = path.stat().st_size if path.is_file() else None
         if size != facts["bytes"]:
-            seen = "is missing" if size is None else f"has {size} bytes instead of {facts['bytes']}"
-            return f"{path} {seen}"
+            if size is None:
+                return f"{path} is missing"
+            return f"{path} has {size} bytes instead of {facts['bytes']}"
     return None
 
 
@@ -92,13 +93,13 @@ def _make_parent(target: Path) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
-        told = "there is a file, not a folder"
-        raise NotADirectoryError(errno.ENOTDIR, told, str(target.parent)) from error
+        reason = "there is a file, not a folder"
+        raise NotADirectoryError(errno.ENOTDIR, reason, str(target.parent)) from error
 
 
 @contextmanager
 def naming(target: Path, partial: Path) -> Iterator[None]:
-    """Name what was to be written where the system names no file, or the one beside."""
+    """Name the target in errors that name no file, or the partial one."""
     try:
         yield
     except OSError as error:
@@ -121,16 +122,16 @@ def flush(path: Path) -> None:
 
 @contextmanager
 def new_file(target: Path) -> Iterator[Path]:
-    """Give a path to write to that becomes `target` when the block ends without an error.
+    """Yield a path to write to that becomes `target` when the block ends without an error.
 
-    What was there before stays until then, and for good if the block fails.
+    What was there before stays until then, and remains if the block fails.
     """
     check_name(Path(target.name))  # the folder may be the user's own cache, whatever its name
     _make_parent(target)
     partial = target.with_name(f"{target.name}.partial-{os.getpid()}")
-    for left in _left_by_killed(target):
-        if left != partial and left.is_file():
-            left.unlink(missing_ok=True)
+    for path in _left_by_killed(target):
+        if path != partial and path.is_file():
+            path.unlink(missing_ok=True)
     try:
         with naming(target, partial):
             yield partial
@@ -144,7 +145,7 @@ def new_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(target: Path, kind: Kind, *, overwrite: bool = False) -> Iterator[Path]:
-    """Give a folder to write into that becomes `target` when the block ends without an error."""
+    """Yield a folder to write into that becomes `target` when the block ends without an error."""
     refuse_existing(target, kind, overwrite=overwrite)
     _make_parent(target)
     _sweep(target)
@@ -191,30 +192,30 @@ def _install(partial: Path, target: Path) -> None:
 
 
 def _sweep(target: Path) -> None:
-    """Remove what a killed writer of the same target has left; put back what it set aside."""
+    """Remove what a killed writer of the same target left; put back what it set aside."""
     put_back(target)
-    for left in _left_by_killed(target):
-        if left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
+    for path in _left_by_killed(target):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
         else:
-            left.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
 
 
 def put_back(target: Path) -> bool:
     """Put back what a writer that was killed while it replaced the target had set aside."""
-    for left in _left_by_killed(target):
-        if left.name.endswith("-old") and not target.exists():
-            left.rename(target)
+    for path in _left_by_killed(target):
+        if path.name.endswith("-old") and not target.exists():
+            path.rename(target)
             return True
     return False
 
 
 def _left_by_killed(target: Path) -> Iterator[Path]:
-    """Yield what writers of a target that run no more have left beside it."""
-    for left in list(target.parent.glob(f"{glob.escape(target.name)}.partial-*")):
-        writer = left.name.removesuffix("-old").rpartition("-")[2]
+    """Yield what writers of a target that no longer run left next to it."""
+    for path in list(target.parent.glob(f"{glob.escape(target.name)}.partial-*")):
+        writer = path.name.removesuffix("-old").rpartition("-")[2]
         if writer.isdigit() and not _alive(int(writer)):
-            yield left
+            yield path
 
 
 def _alive(process: int) -> bool:

@@ -1,4 +1,4 @@
-"""Tensors on disk: safetensors files, written whole or not at all and mapped for reading."""
+"""Tensors on disk: safetensors files, written completely or not at all, and mapped for reading."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNREADABLE = (OSError, SafetensorError, ValueError)
 def write_tensors(
     path: Path, tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Write tensors to a safetensors file that appears whole, or raise an OSError.
+    """Write tensors to a safetensors file that appears complete, or raise an OSError.
 
     Others may read the file as they may read any new file. Tensors may share memory.
     """

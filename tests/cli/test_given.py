@@ -63,9 +63,9 @@ WRONG = {
     "embed eval nowhere vectors": "no graph at nowhere",
     "embed eval world nowhere": "no vectors at nowhere",
     "embed plot nowhere vectors --out map.png": "no graph at nowhere",
-    "embed plot world vectors --out map.jpeg": "the name map.jpeg tells no format",
+    "embed plot world vectors --out map.jpeg": "the name map.jpeg implies no format",
     "embed export nowhere vectors --out map.tsv": "no graph at nowhere",
-    "embed export world vectors --out map.xyz": "the name map.xyz tells no format",
+    "embed export world vectors --out map.xyz": "the name map.xyz implies no format",
     "embed export world vectors --out there.txt": "there.txt exists already",
     "embed export world vectors --out a --format nothing": "no format is named 'nothing'",
     "embed similar world nowhere Peru": "no vectors at nowhere",
@@ -100,20 +100,24 @@ WRONG = {
     "joint pretrain world --texts there.txt": "there.txt:1: not JSON Lines",
     "joint pretrain world --out there": "there exists already",
     "joint pretrain world --encoder ./nowhere": "no encoder at",
-    "joint train --model nowhere --data there": "no joint model at nowhere",
-    "joint train --model cut/joint --data there": "joint.safetensors is cut short",
-    "joint train --model kinds/joint --data nowhere": "no folder nowhere",
-    "joint train --model kinds/joint --data there": "no file there/train.jsonl",
-    "joint train --model kinds/joint --data there --graph nowhere": "no graph at nowhere",
-    "joint train --model kinds/joint --data data --out there": "there exists already",
-    "joint answer x --graph nowhere --model nowhere": "no graph at nowhere",
     "joint eval classes --model nowhere --graph nowhere": "no graph at nowhere",
-    "joint eval questions --model kinds/joint": "questions needs data",
-    "joint eval questions --model kinds/joint --data nowhere": "no folder nowhere",
+    "joint eval relations --model kinds/joint": "relations needs data",
+    "joint eval relations --model kinds/joint --data nowhere": "no folder nowhere",
     "joint eval relations --model kinds/joint --data there": "no file there/train.jsonl",
-    "joint eval classes --model kinds/joint --encoder ./nowhere": "no encoder at",
-    "joint answer x --model nowhere": "no answerer at nowhere",
-    "joint answer x --about xyzxyz --model nowhere": "nothing in the graph is named 'xyzxyz'",
+    "joint eval classes --model cut/joint": "joint.safetensors is cut short",
+    "ask x --model nowhere": "no question answerer at nowhere",
+    "ask x --graph nowhere --model nowhere": "no graph at nowhere",
+    "ask x --about xyzxyz --model nowhere": "nothing in the graph is named 'xyzxyz'",
+    "ask ' ' --model nowhere": "a question is empty",
+    "ask train --model nowhere --data there": "no joint model at nowhere",
+    "ask train --model cut/joint --data there": "joint.safetensors is cut short",
+    "ask train --model kinds/joint --data nowhere": "no folder nowhere",
+    "ask train --model kinds/joint --data there": "no file there/train.jsonl",
+    "ask train --model kinds/joint --data there --graph nowhere": "no graph at nowhere",
+    "ask train --model kinds/joint --data data --out there": "there exists already",
+    "ask eval --model nowhere --data there": "no joint model at nowhere",
+    "ask eval --model kinds/joint --data nowhere": "no folder nowhere",
+    "ask eval --model kinds/joint --data there --graph nowhere": "no graph at nowhere",
     "joint eval classes --model nowhere": "no joint model at nowhere",
     "joint eval nothing --model nowhere": "no task is named 'nothing'",
 }
@@ -191,7 +195,7 @@ NEVER_WRONG = {"format", "text", "html", "questions"}  # any text, or a file tha
 
 def names_given():
     """Yield each command that needs torch with an option or argument that names something."""
-    for group in ("link", "embed", "graft", "joint"):
+    for group in ("link", "embed", "graft", "joint", "ask"):
         for name, command in typer.main.get_command(app).commands[group].commands.items():
             kinds = typing.get_type_hints(command.callback)
             for parameter in command.params:
@@ -218,10 +222,8 @@ def test_every_name_of_every_command_is_wrong_once():
 
 def test_the_names_are_those_there_are():
     from kgraft.embed import export, plot
-    from kgraft.tasks.evaluate import TASKS
-    from kgraft.tasks.joint_tasks import JOINT_TASKS
+    from kgraft.tasks import GRAFT_TASKS, JOINT_TASKS
 
     assert {name: f.suffixes for name, f in export.FORMATS.items()} == given.VECTOR_FILES
     assert given.PICTURES == plot.SUFFIXES
-    assert set(given.GRAFT_TASKS) == set(TASKS)
-    assert set(given.JOINT_TASKS) == set(JOINT_TASKS)
+    assert set(given.PARTS) < {*GRAFT_TASKS, *JOINT_TASKS}

@@ -1,16 +1,15 @@
-"""`kgraft joint`: pre-train, then measure what the graph is worth."""
+"""`kgraft joint`: pre-train, then measure what the graph adds."""
 
 import json
 
 import pytest
+from tests.cli.refused import assert_refused
 from tests.graft.conftest import graph, host_folder  # noqa: F401
 from tests.joint.conftest import marked
-from tests.tasks.asked import write_questions
 from typer.testing import CliRunner
 
 from kgraft.cli import app
-from kgraft.tasks import joint_tasks
-from kgraft.tasks.few_shot import EpisodeSettings
+from kgraft.tasks import JOINT_TASKS, FewShotSettings
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +24,7 @@ def folder(graph, host_folder, tmp_path_factory):  # noqa: F811
             "pretrain", graph.folder, "--texts", folder / "texts.jsonl", "--encoder", host_folder,
             "--cut", 1, "--categories", 0, "--out", folder / "model",
         )  # fmt: skip
-        assert "18 texts with 28 mentions, 2 to choose by; seed 0" in done.stderr
+        assert "18 texts with 28 mentions, 2 held out; seed 0" in done.stderr
         assert "epoch 1  loss" in done.stderr
         assert "kgraft joint eval" in done.stdout
         yield folder
@@ -43,28 +42,26 @@ def test_classes(folder, graph):  # noqa: F811
     assert set(json.loads(done.stdout)) == {"task", "on", "off", "low", "high", "difference"}
 
 
-@pytest.mark.slow
-def test_texts_without_marks_are_linked(folder, graph, host_folder):  # noqa: F811
+def test_texts_without_annotations_are_linked(folder, graph, host_folder):  # noqa: F811
     plain = folder / "plain.jsonl"
     plain.write_text("\n".join(json.dumps({"text": text}) for text, _ in marked()))
     done = run("pretrain", graph.folder, "--texts", plain, "--encoder", host_folder, "--cut", 1,
                "--out", folder / "linked", "--json")  # fmt: skip
-    told = json.loads(done.stdout)
-    assert {"words", "mentions", "categories", "relations", "perplexity"} <= set(told)
+    printed = json.loads(done.stdout)
+    assert {"words", "mentions", "categories", "relations", "perplexity"} <= set(printed)
     assert "5 mentions" not in done.stderr
-    learnt = run("eval", "classes", "-m", folder / "linked", "-g", graph.folder, code=2)
-    assert "the categories of this graph were learnt in pre-training" in learnt.stderr
-    assert "--categories 0" in learnt.stderr
+    learned = run("eval", "classes", "-m", folder / "linked", "-g", graph.folder, code=2)
+    assert "the categories of this graph were learned in pre-training" in learned.stderr
+    assert "--categories 0" in learned.stderr
     kept = list(folder.glob("linked.*.linked.jsonl"))
     assert len(kept) == 1
     assert any(json.loads(line)["links"] for line in kept[0].read_text().splitlines())
 
 
-@pytest.mark.slow
-def test_relations(folder, graph, host_folder, monkeypatch):  # noqa: F811
-    quick = EpisodeSettings(steps=2, validate_every=2, ways=2, texts=2, ways_asked=2, asked=20)
-    monkeypatch.setattr(joint_tasks, "EpisodeSettings", lambda: quick)
-    monkeypatch.setattr(joint_tasks, "ASKED", 20)
+def test_strategies(folder, graph, host_folder, monkeypatch):  # noqa: F811
+    quick = FewShotSettings(epochs=1, steps=2, ways=2, texts=2, valid_ways=2, valid_episodes=20)
+    monkeypatch.setattr(JOINT_TASKS["relations"], "settings", quick)
+    monkeypatch.setattr(JOINT_TASKS["relations"], "test_episodes", 20)
     for name, relations in (("train", "abcd"), ("test", "ef")):
         lines = [
             {"text": f"France {r} {n} Paris", "head": {"start": 0, "end": 6},
@@ -73,45 +70,13 @@ def test_relations(folder, graph, host_folder, monkeypatch):  # noqa: F811
         ]  # fmt: skip
         (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
     done = run("eval", "relations", "-m", folder / "model", "-g", graph.folder, "--data", folder,
-               "--json")  # fmt: skip
-    assert set(json.loads(done.stdout)) == {"task", "on", "off", "low", "high", "difference"}
+               "--strategies", "--json")  # fmt: skip
+    printed = json.loads(done.stdout)
+    assert set(printed) == {"task", "pre-training", "fine-tuning", "both", "multi-task"}
+    assert set(printed["both"]) == {"on", "off", "low", "high", "difference"}
 
 
 def test_a_task_that_is_none(folder, graph):  # noqa: F811
-    done = run("eval", "sorcery", "--model", folder / "model", "--graph", graph.folder, code=2)
-    assert "no task is named 'sorcery'" in done.stderr
-    done = run("eval", "questions", "--model", folder / "model", "--graph", graph.folder, code=2)
-    assert "questions needs data" in done.stderr
-
-
-@pytest.mark.slow
-def test_questions_are_learnt_and_answered(folder, graph):  # noqa: F811
-    for name in ("train", "dev"):
-        write_questions(folder / f"{name}.jsonl")
-    out = folder / "answerer"
-    done = run("train", "-m", folder / "model", "-g", graph.folder, "--data", folder, "--out", out,
-               "--hops", 2, "--epochs", 1)  # fmt: skip
-    assert "9 questions, 9 to choose by; seed 0" in done.stderr
-    assert "kgraft joint answer" in done.stdout
-    asked = ("answer", "what is Berlin the capital of", "-m", out, "-g", graph.folder, "-n", 2)
-    (told,) = json.loads(run(*asked, "--json").stdout)
-    assert told["about"] == {"id": "berlin", "label": "Berlin"}
-    assert 1 <= len(told["answers"]) <= 2
-    for answer in told["answers"]:
-        assert "Berlin" in answer["path"][0]
-        assert 0 < answer["share"] <= 1
-    shown = run(*asked).stdout
-    assert "about Berlin berlin" in shown
-    assert " — ".join(told["answers"][0]["path"][0]) in shown
-    (told,) = json.loads(run(*asked, "--json", "--about", "germany").stdout)
-    assert told["about"]["id"] == "germany"
-    assert run("eval", "classes", "-m", out, "-g", graph.folder).stdout  # it is a joint model still
-
-
-def test_what_cannot_be_answered(folder, graph):  # noqa: F811
-    done = run("answer", "who", "-m", folder / "model", "-g", graph.folder, code=2)
-    assert "no answerer at" in done.stderr
-    done = run("answer", " ", "-m", folder / "model", "-g", graph.folder, code=2)
-    assert "a question is empty" in done.stderr
-    done = run("train", "-m", folder / "nothing", "-g", graph.folder, "--data", folder, code=2)
-    assert "no joint model at" in done.stderr
+    model = ("--model", folder / "model", "--graph", graph.folder)
+    assert_refused(run("eval", "sorcery", *model, code=2), "'sorcery'")
+    assert_refused(run("eval", "relations", *model, "-q", code=2), "--data")

@@ -77,3 +77,25 @@ def test_an_option_may_have_a_name_of_its_own():
         print(changes)
 
     assert "{'weight': 0.5}" in CliRunner().invoke(app, ["--walk-weight", "0.5"]).output
+
+
+def test_a_command_with_several_kinds_of_settings():
+    @dataclass(frozen=True)
+    class Shape(Settings):
+        """Settings of another kind."""
+
+        width: int = setting(3, "Width.", COUNT)
+
+    app = typer.Typer()
+    seen = {}
+
+    @app.command()
+    @settings_options(Shape, parameter="shape")
+    @settings_options(Walk)
+    def walk(graph: str, shape: Changes, changes: Changes) -> None:
+        """Walk."""
+        seen.update(graph=graph, shape=shape, changes=changes)
+
+    done = CliRunner().invoke(app, ["g", "--width", "5", "--steps", "7"])
+    assert done.exit_code == 0, done.output
+    assert seen == {"graph": "g", "shape": {"width": 5}, "changes": {"steps": 7}}

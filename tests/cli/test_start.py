@@ -127,7 +127,7 @@ def test_an_interrupt_is_one_line(monkeypatch, tmp_path):
     monkeypatch.setattr("kgraft.graph.Graph.open", interrupted)
     result = run("graph", "info")
     assert result.exit_code == 130
-    assert result.stderr == "kgraft: interrupted; nothing half-written is left\n"
+    assert result.stderr == "kgraft: interrupted; run the same command to resume\n"
 
 
 @pytest.mark.slow

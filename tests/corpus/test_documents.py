@@ -171,8 +171,8 @@ def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path, packed):
     [
         ("[" * 100_000, "nested too deeply"),
         ('{"text": "a", "more": ' + "[" * 200 + "]" * 200 + "}", "nested too deeply"),
-        ('{"text": "a", "score": NaN}', "NaN is no JSON"),
-        ('{"text": "a", "score": -Infinity}', "-Infinity is no JSON"),
+        ('{"text": "a", "score": NaN}', "NaN is not JSON"),
+        ('{"text": "a", "score": -Infinity}', "-Infinity is not JSON"),
         ('{"text": 7}', "no text"),
         ("{", "bad JSON"),
     ],

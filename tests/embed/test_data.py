@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.embed.tiny import build, desk_triples
 
-from kgraft.embed.data import SHARE, training_data
+from kgraft.embed.data import EVERY, training_data
 from kgraft.errors import BadInput
 
 
@@ -39,7 +39,7 @@ def plain(tmp_path_factory):
 
 def test_without_a_valid_split_some_triples_are_held_out(plain):
     data = training_data(plain, seed=0)
-    assert data.held_out == len(plain.triples) // SHARE == 6
+    assert data.held_out == len(plain.triples) // EVERY == 6
     train, valid = triples_of(data.train), triples_of(data.valid)
     assert len(valid) == 6
     assert not train & valid
@@ -60,7 +60,7 @@ def test_every_entity_and_relation_keeps_a_triple(tmp_path, seed):
     triples = [(f"e{a}", f"r{min(a, 8)}", f"e{b}") for a, b in sorted(pairs)]
     graph = build(tmp_path / "graph", triples)
     data = training_data(graph, seed=seed)
-    assert 0 < data.held_out <= len(pairs) // SHARE
+    assert 0 < data.held_out <= len(pairs) // EVERY
     assert set(data.triples[:, [0, 2]].ravel().tolist()) == set(range(graph.manifest.entities))
     assert set(data.triples[:, 1].tolist()) == set(range(graph.manifest.relations))
 
@@ -73,8 +73,8 @@ def test_nothing_is_held_out_of_a_chain(tmp_path):
 
 
 def test_a_small_graph_is_learnt_whole(tmp_path):
-    graph = build(tmp_path / "graph", [("a", "r", f"b{n}") for n in range(SHARE - 1)])
-    assert len(training_data(graph, seed=0).triples) == SHARE - 1
+    graph = build(tmp_path / "graph", [("a", "r", f"b{n}") for n in range(EVERY - 1)])
+    assert len(training_data(graph, seed=0).triples) == EVERY - 1
 
 
 def test_an_empty_train_split_is_refused(tmp_path):

@@ -200,7 +200,7 @@ def test_only_keys_that_occur_twice_are_changed():
 
 def test_what_is_there_is_not_written_over(graph, vectors, tmp_path):
     (tmp_path / "v.ids.json").write_text("mine")
-    with pytest.raises(BadInput, match=r"v\.ids\.json exists already; name another place"):
+    with pytest.raises(BadInput, match=r"v\.ids\.json exists already; name another file"):
         export_vectors(graph, vectors, tmp_path / "v.npy")
     assert [path.name for path in tmp_path.iterdir()] == ["v.ids.json"]
 
@@ -222,7 +222,7 @@ def test_a_failure_leaves_nothing_behind(graph, vectors, tmp_path, format):
 def test_bad_requests_are_refused(graph, vectors, tmp_path):
     with pytest.raises(BadInput, match=r"unknown format 'xml'; formats are tsv, word2vec"):
         export_vectors(graph, vectors, tmp_path / "v", format="xml")
-    with pytest.raises(BadInput, match=r"v\.csv tells no format; use \.tsv, \.vec"):
+    with pytest.raises(BadInput, match=r"v\.csv implies no format; use \.tsv, \.vec"):
         export_vectors(graph, vectors, tmp_path / "v.csv")
     with pytest.raises(BadInput, match="vectors of 5 entities, but the graph has 6"):
         export_vectors(graph, vectors[:5], tmp_path / "v.tsv")

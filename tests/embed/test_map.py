@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgraft.embed.map import group_entities, place_vectors
+from kgraft.embed.map import group_entities, project_vectors
 from kgraft.graph import Graph, TablesSource, build_graph
 
 TYPES = ["a", "b", "c", "d"]
@@ -27,7 +27,7 @@ def test_near_vectors_have_near_places():
     cluster = np.repeat(np.arange(3), 20)
     vectors = middles[cluster] + random.normal(size=(60, 16)) * 0.1
     lengths = random.uniform(0.1, 10, (60, 1))  # only directions count
-    places = place_vectors(vectors * lengths)
+    places = project_vectors(vectors * lengths)
     away = np.linalg.norm(places[:, None] - places[None], axis=-1)
     np.fill_diagonal(away, np.inf)
     assert (cluster[away.argmin(1)] == cluster).all()
@@ -35,8 +35,8 @@ def test_near_vectors_have_near_places():
 
 def test_the_same_seed_gives_the_same_map_lying_level():
     vectors = np.random.default_rng(0).normal(size=(30, 5))
-    places = place_vectors(vectors, seed=3)
-    assert (places == place_vectors(vectors, seed=3)).all()
+    places = project_vectors(vectors, seed=3)
+    assert (places == project_vectors(vectors, seed=3)).all()
     covariance = np.cov(places.T)
     assert covariance[0, 0] >= covariance[1, 1]
     assert covariance[0, 1] == pytest.approx(0, abs=1e-3 * covariance[0, 0])
@@ -46,14 +46,14 @@ def test_the_same_seed_gives_the_same_map_lying_level():
 @pytest.mark.parametrize("size", [1, 6])
 def test_any_number_and_size_of_vectors_can_be_placed(count, size):
     vectors = np.random.default_rng(0).normal(size=(count, size)).astype(np.float32)
-    places = place_vectors(vectors)
+    places = project_vectors(vectors)
     assert places.shape == (count, 2)
     assert np.isfinite(places).all()
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_equal_and_zero_vectors_can_be_placed(value):
-    assert np.isfinite(place_vectors(np.full((12, 4), value))).all()
+    assert np.isfinite(project_vectors(np.full((12, 4), value))).all()
 
 
 # Groups

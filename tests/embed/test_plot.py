@@ -44,7 +44,7 @@ def vectors():
 def quick(monkeypatch):
     """A coarse picture without t-SNE, which has tests of its own."""
     monkeypatch.setattr(plot, "DPI", 80)
-    monkeypatch.setattr(plot, "place_vectors", lambda vectors, seed: vectors[:, :2].astype(float))
+    monkeypatch.setattr(plot, "project_vectors", lambda vectors, seed: vectors[:, :2].astype(float))
 
 
 @pytest.fixture

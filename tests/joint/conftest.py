@@ -4,11 +4,9 @@ import pytest
 from tests.graft.conftest import graph, host_folder  # noqa: F401
 
 from kgraft.corpus import annotate
-from kgraft.joint.model import JointModel
-from kgraft.joint.settings import JointConfig
-from kgraft.joint.texts import LinkedWindows
+from kgraft.joint import GoldWindows, JointConfig, JointModel
 from kgraft.text import Encoder
-from kgraft.vectors.graph_attention import GraphAttentionSettings
+from kgraft.vectors import GraphAttentionSettings
 
 CONFIG = JointConfig(cut=1, attention=GraphAttentionSettings(heads=2), fan_out=(3, 2))
 MENTIONS = [
@@ -56,4 +54,4 @@ def data(graph):  # noqa: F811
 
 @pytest.fixture
 def windows(encoder, data):
-    return LinkedWindows.of(encoder.windows(data.texts), data)
+    return GoldWindows.of(encoder.windows(data.texts), data)

@@ -24,18 +24,18 @@ def naive(descriptions, text, name):
 @pytest.mark.parametrize("part", ["entities", "relations"])
 def test_the_ends_of_the_name(graph, descriptions, part):
     rows = np.arange(len(graph.entities if part == "entities" else graph.relations))[::-1].copy()
-    texts, names = descriptions.said(part, rows)
+    texts, names = descriptions.texts(part, rows)
     found = descriptions.read(part, rows)
     for text, name, vector in zip(texts, names, found, strict=True):
         assert np.allclose(vector, naive(descriptions, text, name), atol=1e-5), text
 
 
 def test_what_is_said(graph, descriptions):
-    texts, _ = descriptions.said("entities", graph.numbers_of(["fr-paris", "texas", "nameless"]))
+    texts, _ = descriptions.texts("entities", graph.indices_of(["fr-paris", "texas", "nameless"]))
     assert texts[0] == "Paris: city on the Seine"
     assert "state" not in texts[1].split()  # the types are to be told
     assert "lies in" not in texts[1]  # facts are to be told: they are not in the text
-    texts, names = descriptions.said("relations", np.array([0]))
+    texts, names = descriptions.texts("relations", np.array([0]))
     assert names == ["capital_of"]
     assert texts == ["capital_of"]
 

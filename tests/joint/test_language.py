@@ -83,7 +83,7 @@ def test_the_merge_follows_the_formula(language, batch):
 @torch.no_grad()
 def test_it_begins_nearly_as_the_encoder_was(language, batch):
     plain = layers(language, *batch)[-1]
-    language.begin_alike(language.lower(*batch)[batch[1]])
+    language.init_merge_norm(language.lower(*batch)[batch[1]])
     there = batch[1]
     change = (language(*batch) - plain)[there].norm() / plain[there].norm()
     assert change < 0.1

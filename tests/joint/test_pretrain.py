@@ -1,7 +1,5 @@
 """Joint pre-training: four losses, a memory that keeps up, and a kill that costs nothing."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -9,17 +7,26 @@ from tests.joint.conftest import CONFIG
 
 from kgraft.corpus import AnnotatedTexts
 from kgraft.errors import BadInput, NotFound
-from kgraft.joint import JointModel, PretrainSettings, Weights, load_joint, open_memory, pretrain
-from kgraft.joint.pretrain import new_heads
-from kgraft.joint.texts import LinkedWindows
-from kgraft.joint.trainee import JointTrainee
+from kgraft.joint import (
+    GoldWindows,
+    JointModel,
+    JointTask,
+    PretrainSettings,
+    Weights,
+    load_untrained,
+    open_memory,
+    pretrain,
+)
+from kgraft.progress import Silent
 from kgraft.text import Encoder
-from kgraft.vectors.memory import Memory, RefreshSettings
+from kgraft.training import read_manifest
+from kgraft.vectors import RefreshSettings
 
+LOSSES = ("words", "mentions", "categories", "relations")
 QUICK = PretrainSettings(
-    epochs=3, batch_tokens=64, roots=4, strangers=6, neighbours=3, masked_mentions=0.5,
+    epochs=3, batch_tokens=64, roots=4, random_negatives=6, neighbours=3, masked_mentions=0.5,
     language_rate=1e-3, knowledge_rate=5e-3, head_rate=1e-2,
-    refreshing=RefreshSettings(first=2, every=2, most=4),
+    refresh=RefreshSettings(first=2, every=2, most=4),
 )  # fmt: skip
 
 
@@ -29,35 +36,30 @@ def many(data):
 
 
 @pytest.fixture
-def trainee(model, graph, many, encoder, tmp_path):
-    return made(model, graph, many, encoder, tmp_path / "memory", QUICK)
+def task(model, graph, many, tmp_path):
+    return made(model, graph, many, tmp_path / "run", QUICK)
 
 
-def made(model, graph, data, encoder, folder, settings, **options):
-    windows = LinkedWindows.of(encoder.windows(data.texts), data)
-    memory = Memory(folder, entities=len(graph.entities), relations=len(graph.relations), size=24)
-    heads = new_heads(model, graph, 0)
-    return JointTrainee(model, heads, graph, memory, windows, windows, settings, **options)
+def made(model, graph, data, folder, settings, **options):
+    task = JointTask(model, graph, data, data, settings, **options)
+    task.set_up(folder, Silent())
+    return task
 
 
 def weights(module):
     return {name: tensor.clone() for name, tensor in module.state_dict().items()}
 
 
-@pytest.mark.slow
-def test_every_loss_is_told_alone(trainee):
-    losses = trainee.step(trainee.batches(0)[0], 0)
-    assert set(losses) == {"loss", "words", "mentions", "categories", "relations"}
+def test_every_loss_is_returned_alone(task):
+    losses = task.step(task.batches(0)[0], 0)
+    assert set(losses) == {"loss", *LOSSES}
     assert losses["loss"] == pytest.approx(sum(x for n, x in losses.items() if n != "loss"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("only", ["words", "mentions", "categories", "relations"])
-def test_each_loss_can_be_had_alone(model, graph, many, encoder, tmp_path, only):
-    weighed = Weights(
-        **{n: float(n == only) for n in ("words", "mentions", "categories", "relations")}
-    )
-    alone = made(model, graph, many, encoder, tmp_path / "m", QUICK.changed(weights=weighed))
+@pytest.mark.parametrize("only", LOSSES)
+def test_each_loss_can_be_learned_alone(model, graph, many, tmp_path, only):
+    weighed = Weights(**{n: float(n == only) for n in LOSSES})
+    alone = made(model, graph, many, tmp_path / "run", QUICK.replace(weights=weighed))
     before = weights(alone.module)
     assert set(alone.step(alone.batches(0)[0], 0)) == {"loss", only}
     after = weights(alone.module)
@@ -68,19 +70,18 @@ def test_each_loss_can_be_had_alone(model, graph, many, encoder, tmp_path, only)
     assert only in changed
 
 
-@pytest.mark.slow
-def test_the_memory_keeps_up(trainee):
+def test_the_memory_keeps_up(task):
     versions = []
-    for place in range(12):
-        trainee.step(trainee.batches(0)[0], place)
-        versions.append(trainee.memory.version)
+    for step in range(12):
+        task.step(task.batches(0)[0], step)
+        versions.append(task.memory.version)
     # before steps 2 and 4, then every 4 steps
     assert versions == [1, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4]
 
 
-def test_without_knowledge_the_graph_is_not_asked(model, graph, many, encoder, tmp_path):
-    settings = QUICK.changed(weights=Weights(categories=0, relations=0))
-    plain = made(model, graph, many, encoder, tmp_path / "m", settings, knowing=False)
+def test_without_knowledge_the_graph_is_not_asked(model, graph, many, tmp_path):
+    settings = QUICK.replace(weights=Weights(categories=0, relations=0))
+    plain = made(model, graph, many, tmp_path / "run", settings, use_knowledge=False)
     before = weights(model.knowledge)
     plain.step(plain.batches(0)[0], 0)
     assert all(torch.equal(before[n], t) for n, t in model.knowledge.state_dict().items())
@@ -98,15 +99,29 @@ def test_a_model_learns_and_is_loaded_again(graph, many, host_folder, tmp_path, 
     model, epochs = run(graph, many, host_folder, tmp_path / "joint")
     figures = [epoch.figures for epoch in epochs]
     assert figures[-1]["perplexity"] < figures[0]["perplexity"]
-    again = load_joint(tmp_path / "joint")
-    batch = LinkedWindows.of(again.encoder.windows(many.texts), many).batch(np.arange(5))
+    loaded = JointModel.from_pretrained(tmp_path / "joint")
+    assert loaded.config == model.config
+    batch = GoldWindows.of(loaded.encoder.windows(many.texts), many).batch(np.arange(5))
     model.eval()
     with torch.no_grad():
-        found = [m.read(batch, graph, open_memory(m, graph), seed=3) for m in (model, again)]
-        off = again.read(batch, graph, open_memory(again, graph), seed=3, knowing=False)
-    assert torch.allclose(found[0], found[1], atol=1e-6)
-    assert not torch.allclose(found[1], off, atol=1e-3)
-    assert json.loads((tmp_path / "joint" / "joint.json").read_text())["facts"]["seed"] == 0
+        on = [m.read(batch, graph, open_memory(m, graph), seed=3) for m in (model, loaded)]
+        off = loaded.read(batch, graph, open_memory(loaded, graph), seed=3, use_knowledge=False)
+    assert torch.allclose(on[0], on[1], atol=1e-6)
+    assert not torch.allclose(on[1], off, atol=1e-3)
+    facts = read_manifest(tmp_path / "joint", JointModel).facts
+    assert PretrainSettings.from_dict(facts["settings"]) == QUICK
+    assert facts["graph"] == graph.manifest.version
+    assert not (tmp_path / "joint.training").exists()
+
+
+def test_an_untrained_model_has_the_shape_of_a_trained_one(graph, many, host_folder, tmp_path):
+    model, epochs = run(graph, many, host_folder, tmp_path / "joint")
+    list(epochs)
+    untrained = load_untrained(tmp_path / "joint", graph)
+    assert untrained.config == model.config
+    assert untrained.language.is_initialised
+    for name, tensor in Encoder.load(host_folder).model.state_dict().items():
+        assert torch.equal(untrained.encoder.model.state_dict()[name], tensor)
 
 
 class Killed(Exception):
@@ -120,18 +135,18 @@ def test_a_killed_run_ends_with_the_same_bits(
 ):
     whole, epochs = run(graph, many, host_folder, tmp_path / "whole")
     list(epochs)
-    step, made_steps = JointTrainee.step, []
+    step, made_steps = JointTask.step, []
 
-    def kill(self, batch, place):
+    def kill(self, batch, index):
         if len(made_steps) == after:
             raise Killed
-        made_steps.append(place)
-        return step(self, batch, place)
+        made_steps.append(index)
+        return step(self, batch, index)
 
-    monkeypatch.setattr(JointTrainee, "step", kill)
+    monkeypatch.setattr(JointTask, "step", kill)
     with pytest.raises(Killed):
         list(run(graph, many, host_folder, tmp_path / "killed")[1])
-    monkeypatch.setattr(JointTrainee, "step", step)
+    monkeypatch.setattr(JointTask, "step", step)
     model, epochs = run(graph, many, host_folder, tmp_path / "killed")
     list(epochs)
     expected = whole.state_dict()
@@ -139,14 +154,36 @@ def test_a_killed_run_ends_with_the_same_bits(
 
 
 def test_bad_input(graph, data, host_folder, tmp_path):
-    with pytest.raises(BadInput, match="there is no text to learn from"):
+    with pytest.raises(BadInput):
         list(run(graph, data.select(np.zeros(0, np.int64)), host_folder, tmp_path / "x")[1])
-    with pytest.raises(BadInput, match="none of the four losses counts"):
-        Weights(0, 0, 0, 0)
+    (tmp_path / "there").mkdir()
+    with pytest.raises(BadInput, match="there"):
+        list(run(graph, data, host_folder, tmp_path / "there")[1])
+    with pytest.raises(NotFound, match="nowhere"):
+        JointModel.from_pretrained(tmp_path / "nowhere")
+    (tmp_path / "there" / "kgraft.json").write_text("{}")
+    with pytest.raises(BadInput, match="there"):
+        JointModel.from_pretrained(tmp_path / "there")
+    (tmp_path / "there" / "kgraft.json").unlink()
+    (tmp_path / "there" / "joint.json").write_text('{"format": 1}')
+    with pytest.raises(BadInput, match="format 1"):
+        JointModel.from_pretrained(tmp_path / "there")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("epochs", 0), ("masked_mentions", 1.5), ("roots", 0), ("language_rate", 0.0), ("seed", -1)],
+)
+def test_settings_that_cannot_be(field, value):
+    with pytest.raises(BadInput, match=field):
+        PretrainSettings(**{field: value})
+
+
+def test_weights_and_hops_that_cannot_be():
+    with pytest.raises(BadInput):
+        Weights(words=0.0, mentions=0.0, categories=0.0, relations=0.0)
     for number in (float("nan"), float("inf"), -1.0):
-        with pytest.raises(BadInput, match="words is "):
+        with pytest.raises(BadInput, match="words"):
             Weights(words=number)
-    with pytest.raises(BadInput, match="epochs is 1000000000000"):
-        PretrainSettings(epochs=10**12)
-    with pytest.raises(NotFound, match="no joint model at"):
-        load_joint(tmp_path / "nowhere")
+    with pytest.raises(BadInput, match="3 fan-outs for 2 layers"):
+        CONFIG.replace(fan_out=(1, 2, 3))

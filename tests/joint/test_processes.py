@@ -9,12 +9,12 @@ from tests.graft.tiny import build
 from tests.joint.together import run
 from tests.training.test_processes import launch
 
-from kgraft.joint import load_joint
+from kgraft.joint import JointModel
 
 
 @pytest.fixture(scope="module")
 def folders(host_folder, tmp_path_factory):
-    """Folders of what one process and of what two have learnt."""
+    """Folders of what one process and of what two have learned."""
     pytest.importorskip("accelerate")
     alone, together = (tmp_path_factory.mktemp(name) for name in ("alone", "together"))
     for folder in (alone, together):
@@ -29,14 +29,14 @@ def folders(host_folder, tmp_path_factory):
 def test_both_learn(folders):
     for folder in folders:
         lines = (folder / "model" / "log.jsonl").read_text().splitlines()
-        told = [line for line in map(json.loads, lines) if "losses" in line]
-        assert [line["epoch"] for line in told] == [1, 2, 3, 4]
-        assert told[-1]["figures"]["perplexity"] < told[0]["figures"]["perplexity"]
+        epochs = [line for line in map(json.loads, lines) if "losses" in line]
+        assert [line["epoch"] for line in epochs] == [1, 2, 3, 4]
+        assert epochs[-1]["figures"]["perplexity"] < epochs[0]["figures"]["perplexity"]
 
 
 @pytest.mark.slow
 def test_the_models_are_alike_but_not_the_same(folders):
-    one, two = (load_joint(folder / "model").state_dict() for folder in folders)
+    one, two = (JointModel.from_pretrained(folder / "model").state_dict() for folder in folders)
     assert one.keys() == two.keys()
     assert all(tensor.isfinite().all() for tensor in two.values())
     assert not all(torch.equal(one[name], two[name]) for name in one)

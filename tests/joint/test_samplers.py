@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.graft.tiny import build
 
 from kgraft.graph.sampling import sample_neighbourhood
-from kgraft.joint.samplers import Categories, rivals, walk
+from kgraft.joint.samplers import Categories, negative_candidates, sample_walks
 from kgraft.vectors.neighbourhood import Neighbourhood, neighbourhoods
 
 some = settings(max_examples=30, deadline=None)
@@ -21,7 +21,7 @@ def facts(graph):
 @given(seed=st.integers(0, 999), length=st.integers(1, 3))
 @some
 def test_walks_go_along_facts(graph, seed, length):
-    batch = walk(graph, 5, length, np.random.default_rng(seed))
+    batch = sample_walks(graph, 5, length, np.random.default_rng(seed))
     asked = zip(batch.entity[batch.head], batch.relation, batch.entity[batch.tail], strict=True)
     assert {tuple(map(int, fact)) for fact in asked} <= facts(graph)
     assert len(batch.relation) == len(batch.entity) - 5
@@ -34,7 +34,7 @@ def test_walks_go_along_facts(graph, seed, length):
 @given(seed=st.integers(0, 999))
 @some
 def test_what_is_asked_for_is_not_seen(graph, seed):
-    batch = walk(graph, 6, 1, np.random.default_rng(seed))
+    batch = sample_walks(graph, 6, 1, np.random.default_rng(seed))
     around = neighbourhoods(graph, batch.entity, (3, 2), seed=seed, hidden=batch.hidden)
     first = around.entity[around.bounds[1] : around.bounds[2]]
     for source, target in zip(around.source[0].tolist(), first.tolist(), strict=True):
@@ -66,10 +66,10 @@ def _check(graph, around):
 
 @given(seed=st.integers(0, 999))
 @some
-def test_rivals(graph, seed):
+def test_negative_candidates(graph, seed):
     random = np.random.default_rng(seed)
     gold = random.integers(len(graph.entities), size=3)
-    found = rivals(graph, gold, 4, 5, random)
+    found = negative_candidates(graph, gold, 4, 5, random)
     assert found.shape == (3, 10)
     assert found[:, 0].tolist() == gold.tolist()
     known = facts(graph)
@@ -84,12 +84,12 @@ def test_rivals(graph, seed):
 def test_categories(graph):
     found = Categories.of_graph(graph, 2)
     assert found.names == ["river", "city"]
-    paris, river, france = graph.numbers_of(["fr-paris", "r3", "france"])
+    paris, river, france = graph.indices_of(["fr-paris", "r3", "france"])
     assert found.of[[paris, river, france]].tolist() == [1, 0, -1]
 
 
 def test_a_graph_without_facts(tmp_path):
     graph = build(tmp_path / "bare", [], [{"id": "a"}, {"id": "b"}], None)
-    batch = walk(graph, 3, 1, np.random.default_rng(0))
+    batch = sample_walks(graph, 3, 1, np.random.default_rng(0))
     assert len(batch.entity) == len(batch.relation) == 0
     assert Categories.of_graph(graph, 5).of.tolist() == [-1, -1]

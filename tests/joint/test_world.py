@@ -5,21 +5,13 @@ import pytest
 
 from kgraft import Encoder, Graph
 from kgraft.corpus import graph_texts
-from kgraft.joint import (
-    JointConfig,
-    JointModel,
-    LinkedWindows,
-    PretrainSettings,
-    new_heads,
-    open_memory,
-    pretrain,
-)
-from kgraft.joint.trainee import JointTrainee
+from kgraft.joint import JointConfig, JointModel, JointTask, PretrainSettings, pretrain
+from kgraft.progress import Silent
 from kgraft.vectors import RefreshSettings
 
 SETTINGS = PretrainSettings(
     epochs=2, batch_tokens=512, roots=16, masked_mentions=0.4,
-    refreshing=RefreshSettings(first=500), language_rate=1e-4, head_rate=2e-3,
+    refresh=RefreshSettings(first=500), language_rate=1e-4, head_rate=2e-3,
 )  # fmt: skip
 
 
@@ -27,13 +19,12 @@ SETTINGS = PretrainSettings(
 def test_pretraining_on_world_tells_more_masked_entities(tmp_path):
     world = Graph.open("world")
     texts = graph_texts(world, 400)
-    valid, learnt = texts.select(np.arange(80)), texts.select(np.arange(80, 400))
+    valid, train = texts.select(np.arange(80)), texts.select(np.arange(80, 400))
     model = JointModel(Encoder.load(max_length=64, device="cpu"), JointConfig(fan_out=(4, 2)))
-    memory = open_memory(model, world, folder=tmp_path / "memory")
-    windows = [LinkedWindows.of(model.encoder.windows(p.texts), p) for p in (learnt, valid)]
-    heads = new_heads(model, world, 0)
-    before = JointTrainee(model, heads, world, memory, *windows, SETTINGS).validate()
-    epochs = pretrain(model, world, learnt, tmp_path / "model", valid=valid, settings=SETTINGS)
+    task = JointTask(model, world, train, valid, SETTINGS)
+    task.set_up(tmp_path / "memory", Silent())
+    before = task.validate()
+    epochs = pretrain(model, world, train, tmp_path / "model", valid=valid, settings=SETTINGS)
     after = list(epochs)[-1].figures
     assert after["mentions"] > before["mentions"] + 0.2
     assert after["perplexity"] < before["perplexity"]

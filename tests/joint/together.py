@@ -9,11 +9,11 @@ from kgraft.corpus import AnnotatedTexts, annotate
 from kgraft.graph import Graph
 from kgraft.joint import JointModel, PretrainSettings, pretrain
 from kgraft.text import Encoder
-from kgraft.vectors.memory import RefreshSettings
+from kgraft.vectors import RefreshSettings
 
 QUICK = PretrainSettings(
-    epochs=4, batch_tokens=64, roots=4, strangers=6, language_rate=1e-3, head_rate=1e-2,
-    refreshing=RefreshSettings(first=3, every=2, most=6),
+    epochs=4, batch_tokens=64, roots=4, random_negatives=6, language_rate=1e-3, head_rate=1e-2,
+    refresh=RefreshSettings(first=3, every=2, most=6),
 )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from kgraft.link.evaluate import best_threshold, score_texts
 from kgraft.link.head import link_loss
 from kgraft.link.head_training import (
     IN_QUESTION,
-    TELLTALE,
+    SOURCE_FEATURES,
     FeatureNoise,
     _rate,
     _silenced,
@@ -100,12 +100,12 @@ def test_noise_is_shared_by_the_candidates_of_a_mention(examples):
     noise = FeatureNoise.of(examples)
     [part, *_] = examples
     changed = noise.add(part.features, part.owner, np.random.default_rng(0)) - part.features
-    others = [column for column in range(changed.shape[1]) if column not in TELLTALE]
+    others = [column for column in range(changed.shape[1]) if column not in SOURCE_FEATURES]
     for mention in part.owner.unique():
         rows = changed[part.owner == mention][:, others]
         torch.testing.assert_close(rows, rows[:1].expand_as(rows), atol=1e-5, rtol=0)
     constant = noise.spread == 0
-    constant[TELLTALE] = False
+    constant[SOURCE_FEATURES] = False
     assert not changed[:, constant].any()
 
 
@@ -125,9 +125,9 @@ def test_noise_has_its_strength_and_telltale_features_their_mean_in_half_of_the_
     noise = FeatureNoise(torch.full((features,), 7.0), torch.full((features,), 2.0), 0.5)
     owner, zeros = torch.arange(count), torch.zeros(count, features)
     drawn = [noise.add(zeros, owner, np.random.default_rng(n)) for n in range(60)]
-    others = [column for column in range(features) if column not in TELLTALE]
+    others = [column for column in range(features) if column not in SOURCE_FEATURES]
     assert drawn[0][:, others].std().item() == pytest.approx(0.5 * 2.0, rel=0.1)
-    for column in TELLTALE:
+    for column in SOURCE_FEATURES:
         at_mean = sum(bool((d[:, column] == 7).all()) for d in drawn)
         assert 15 < at_mean < 45
 

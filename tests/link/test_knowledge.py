@@ -8,7 +8,7 @@ from kgraft.errors import BadInput, NotFound
 from kgraft.graph import Match
 from kgraft.link.knowledge import Knowledge
 from kgraft.text import Encoder
-from kgraft.vectors.entity_text import WITH_FACTS, entity_texts
+from kgraft.vectors.entity_text import ENTITY_FIELDS, entity_texts
 
 NEW = {"id": "x", "label": "Zorblax", "description": "an invented place", "types": ["city"]}
 
@@ -60,8 +60,8 @@ def test_nothing_is_encoded_until_vectors_are_asked_for(graph, model, own_cache,
 
 
 def test_vectors_are_those_of_the_texts_of_entities(knowledge, graph):
-    rows = graph.indices_of(["fr-paris", "berlin"])
-    texts = entity_texts(graph, rows, WITH_FACTS).to_pylist()
+    rows = graph.numbers_of(["fr-paris", "berlin"])
+    texts = entity_texts(graph, rows, ENTITY_FIELDS).to_pylist()
     expected = torch.from_numpy(knowledge.encoder.encode(texts))
     torch.testing.assert_close(knowledge.vectors(rows), expected, atol=1e-5, rtol=1e-4)
 

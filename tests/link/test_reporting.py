@@ -21,8 +21,8 @@ ABSENT, UNSEEN, OFFERED, NOT_OFFERED, NO_LINK, SPURIOUS = (
     "not in the graph",
     "no span proposed",
     "linked to another entity, the right one among the candidates",
-    "linked to another entity, the right one no candidate",
-    "judged to be no link",
+    "linked to another entity, the right one not a candidate",
+    "judged not to be a link",
     "a link where nothing is marked",
 )
 

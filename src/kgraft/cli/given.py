@@ -24,19 +24,16 @@ VECTOR_FILES = {  # suffixes by format
     "safetensors": (".safetensors",),
 }
 PICTURES = (".png", ".svg", ".pdf")
-GRAFT_TASKS = ("wic", "semeval2010-8", "typing", "senses", "facts", "perplexity")
-JOINT_TASKS = ("classes", "links", "relations", "questions")
 PARTS = {  # files of the tasks that have some
     "wic": ("train.jsonl", "test.jsonl"),
     "semeval2010-8": ("train.jsonl", "test.jsonl"),
     "typing": ("train.jsonl", "test.jsonl"),
     "relations": ("train.jsonl", "test.jsonl"),
-    "questions": ("train.jsonl", "dev.jsonl", "test.jsonl"),
 }
 
 
 def choose(what: str, name: str | None, among: Collection[str]) -> None:
-    """Refuse a name that is none of those there are."""
+    """Refuse a name that is not among those there are."""
     if name is not None and name not in among:
         raise BadInput(f"no {what} is named {name!r}; there are {', '.join(among)}")
 
@@ -77,10 +74,10 @@ def need_entities(graph: Graph, ids: Iterable[str]) -> None:
 
 
 def need_suffix(out: Path, format: str | None, suffixes: Collection[str]) -> None:
-    """Refuse the name of a file that tells no format where none is named."""
+    """Refuse the name of a file that implies no format where none is given."""
     if format is None and out.suffix.lower() not in suffixes:
         remedy = f"end it in one of {', '.join(suffixes)}"
-        raise BadInput(f"the name {out.name} tells no format", remedy=remedy)
+        raise BadInput(f"the name {out.name} implies no format", remedy=remedy)
 
 
 def need_data(path: Path | None, *names: str) -> None:
@@ -134,7 +131,7 @@ def need_joint_model(folder: str | Path | None) -> None:
 
 def need_answerer(folder: str | Path | None) -> None:
     """Refuse an answerer that is not there."""
-    _need_model(folder, "answerer", "kgraft ask train")
+    _need_model(folder, "question answerer", "kgraft ask train")
 
 
 def need_vectors(folder: Path) -> None:

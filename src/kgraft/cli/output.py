@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST = int(COUNT[1])  # rows that are shown, read or made
 MOST_EPOCHS = int(EPOCHS[1])
-NARROWEST = 100  # columns where the output is no terminal
+NARROWEST = 100  # columns where the output is not a terminal
 
 NO_MEMORY = ("can't allocate memory", "out of memory")  # in torch's own words
 
@@ -51,36 +51,36 @@ class OneLineErrors(TyperGroup):
         try:
             return super().invoke(ctx)
         except (KgraftError, OSError, MemoryError, RuntimeError) as error:
-            said = _line(error)
-            if said is None or ctx.params.get("debug") or isinstance(error, BrokenPipeError):
+            line = _line(error)
+            if line is None or ctx.params.get("debug") or isinstance(error, BrokenPipeError):
                 raise
-            print(f"kgraft: {said}", file=sys.stderr)
+            print(f"kgraft: {line}", file=sys.stderr)
             raise typer.Exit(2) from error
         except KeyboardInterrupt as interrupt:
-            print("kgraft: interrupted; nothing half-written is left", file=sys.stderr)
+            print("kgraft: interrupted; run the same command to resume", file=sys.stderr)
             raise typer.Exit(130) from interrupt
 
 
 def _line(error: KgraftError | OSError | MemoryError | RuntimeError) -> str | None:
-    """Say in one line what went wrong: ours do, the system's name a file and a reason.
+    """Return in one line what went wrong; of an error of the system, its file and its reason.
 
-    None is for what should not happen: its trace is to be seen.
+    None is for what should not happen: its trace is shown.
     """
     if isinstance(error, MemoryError | RuntimeError):
         full = isinstance(error, MemoryError) or any(w in str(error) for w in NO_MEMORY)
         return "the memory is full; give smaller numbers or fewer data at once" if full else None
     if isinstance(error, KgraftError) or error.strerror is None:
-        said = str(error)
+        line = str(error)
     else:
         named = error.filename is not None
-        said = f"{os.fsdecode(error.filename)}: {error.strerror}" if named else error.strerror
+        line = f"{os.fsdecode(error.filename)}: {error.strerror}" if named else error.strerror
         if error.errno in FULL:
-            said += "; nothing half-written is in its place: free some space and try again"
-    return _visible(said.replace("\r", "\\r").replace("\n", "\\n"))
+            line += "; nothing was written: free some space and try again"
+    return _visible(line.replace("\r", "\\r").replace("\n", "\\n"))
 
 
 def escape(text: object) -> str:
-    """Return a text for the console as it is: brackets are no markup, and nothing moves the cursor.
+    """Return a text for the console as it is: without markup, control characters written out.
 
     >>> escape("[/] \\x1b[2J")
     '\\\\[/] \\\\x1b[2J'
@@ -96,13 +96,13 @@ def escape(text: object) -> str:
 
 def _visible(text: str) -> str:
     """Return a text with control characters, but for tabs and line ends, in words."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def finite(number: float | None) -> float | None:
-    """Refuse an option that is no finite number; 'nan' is within all limits."""
+    """Refuse an option that is not a finite number; 'nan' is within all limits."""
     if number is not None and not isfinite(number):
-        raise typer.BadParameter(f"{number} is no finite number.")
+        raise typer.BadParameter(f"{number} is not a finite number.")
     return number
 
 
@@ -110,7 +110,7 @@ def console() -> Console:
     """Return the console for results; a file or a pipe gets wide tables and unbroken lines."""
     from rich.console import Console
 
-    made = Console(highlight=False, emoji=False)  # `:b:` in an id is no emoji
+    made = Console(highlight=False, emoji=False)  # `:b:` in an id is not an emoji
     if not made.is_terminal:
         made.width, made.soft_wrap = max(made.width, NARROWEST), True
     return made
@@ -123,12 +123,12 @@ def print_json(value: object) -> None:
 
 
 def epoch_line(epoch: Epoch, losses: Iterable[str], figures: Iterable[str]) -> str:
-    """Return what some losses and figures of an epoch came to, as far as they were measured."""
-    lost = "  ".join(f"{name} {epoch.losses[name]:.3f}" for name in losses)
-    found = "  ".join(
+    """Return a line with some losses of an epoch, and the figures that were measured."""
+    shown_losses = "  ".join(f"{name} {epoch.losses[name]:.3f}" for name in losses)
+    shown_figures = "  ".join(
         f"{name.replace('_', ' ')} {epoch.figures[name]:.3f}"
         for name in figures
         if name in epoch.figures
     )
     best = "  (best)" if epoch.best else ""
-    return f"epoch {epoch.number}  {lost}  {found}{best}"
+    return f"epoch {epoch.number}  {shown_losses}  {shown_figures}{best}"

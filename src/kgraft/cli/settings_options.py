@@ -26,12 +26,17 @@ Changes = dict[str, Any]
 
 
 def settings_options(
-    settings: type[Settings], *, leave_out: Collection[str] = (), show_defaults: bool = True
+    settings: type[Settings],
+    *,
+    leave_out: Collection[str] = (),
+    show_defaults: bool = True,
+    parameter: str = "changes",
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command an option for each setting in place of its parameter `changes`.
 
-    Settings in `leave_out`, those of several values and nested ones get none. Where the defaults
-    depend on something, `show_defaults` false leaves them out of the help.
+    A command with several kinds of settings has several such parameters. Settings in `leave_out`,
+    those of several values and nested ones get none. Where the defaults depend on something,
+    `show_defaults` false leaves them out of the help.
     """
     names = [name for name in _offered(settings) if name not in leave_out]
 
@@ -39,17 +44,17 @@ def settings_options(
         @wraps(command)
         def run(**given: Any) -> None:
             changes = {name: given.pop(name) for name in names}
-            command(**given, changes={n: x for n, x in changes.items() if x is not None})
+            given[parameter] = {n: x for n, x in changes.items() if x is not None}
+            command(**given)
 
         hints = get_type_hints(command, include_extras=True)
         parameters = []
-        for parameter in inspect.signature(command).parameters.values():
-            if parameter.name == "changes":
+        for own in inspect.signature(command).parameters.values():
+            if own.name == parameter:
                 parameters += [_option(settings, name, show_defaults) for name in names]
             else:
-                kind = inspect.Parameter.KEYWORD_ONLY
-                annotation = hints[parameter.name]
-                parameters.append(parameter.replace(kind=kind, annotation=annotation))
+                kind, annotation = inspect.Parameter.KEYWORD_ONLY, hints[own.name]
+                parameters.append(own.replace(kind=kind, annotation=annotation))
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {p.name: p.annotation for p in parameters}
         return run

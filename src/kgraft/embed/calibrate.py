@@ -21,12 +21,12 @@ from kgraft.measure import (
 
 TOP = 50  # answers of a query that are learnt from
 MOST = 20_000  # queries that are learnt from
-FEATURES = 2  # log share and log rank
+FEATURES = 2  # log probability and log rank
 FEWEST = 20  # true answers among them, below which nothing is learnt
 
 
 def calibrate(tables: EmbeddingTables, data: TrainingData) -> dict[str, Any] | None:
-    """Fit the probability that a new answer is among the held-out ones, from share and rank.
+    """Fit the probability that a new answer is among the held-out ones, from its score and rank.
 
     The error is measured on queries left out of the fit: each half judges the other.
     """
@@ -42,19 +42,19 @@ def calibrate(tables: EmbeddingTables, data: TrainingData) -> dict[str, Any] | N
 
 
 def probabilities(
-    stored: dict[str, Any] | None, scores: Tensor, known: np.ndarray
+    stored: dict[str, Any] | None, scores: Tensor, known_answers: np.ndarray
 ) -> np.ndarray | None:
     """Return the probability of every entity as the answer of one query, from its scores (N,).
 
-    As in learning it, the `known` answers (by number) are rivals to none.
+    As in fitting it, the `known_answers` (entity indices) do not compete with other answers.
     """
     if stored is None:
         return None
-    mine = torch.from_numpy(known)
-    rivals = scores.index_fill(0, mine, -torch.inf)
-    total = rivals.logsumexp(0).repeat(len(scores))
-    total[mine] = total[mine].logaddexp(scores[mine])
-    rank = 1 + len(scores) - torch.searchsorted(rivals.sort().values, scores, right=True)
+    rows = torch.from_numpy(known_answers)
+    others = scores.index_fill(0, rows, -torch.inf)
+    total = others.logsumexp(0).repeat(len(scores))
+    total[rows] = total[rows].logaddexp(scores[rows])
+    rank = 1 + len(scores) - torch.searchsorted(others.sort().values, scores, right=True)
     return _read_model(stored).probability(_features(scores, rank, total))
 
 
@@ -70,9 +70,10 @@ def _read_model(stored: dict[str, Any]) -> Logistic:
 
 
 def _features(scores: Tensor, rank: Tensor, total: Tensor) -> np.ndarray:
-    """Return log share and log rank of answers: (…, n) to (… · n, 2)."""
-    share = (scores - total).double()
-    return torch.stack([share, rank.expand_as(share).double().log()], dim=-1).reshape(-1, 2).numpy()
+    """Return log probability (softmax) and log rank of answers: (…, n) to (… · n, 2)."""
+    log_score = (scores - total).double()
+    log_rank = rank.expand_as(log_score).double().log()
+    return torch.stack([log_score, log_rank], dim=-1).reshape(-1, 2).numpy()
 
 
 @torch.no_grad()
@@ -82,25 +83,33 @@ def _examples(
     """Return features and labels of the best new answers to validation queries, and a half each."""
     features, labels, half = [np.zeros((0, 2))], [np.zeros(0, bool)], [np.zeros(0, bool)]
     chosen = np.linspace(0, len(data.valid) - 1, min(len(data.valid), MOST)).astype(np.int64)
-    for places in query_chunks(len(chosen), data.entities):
-        numbers = chosen[places]
-        batch = data.valid.batch(numbers)
-        scores = torch.from_numpy(tables.score(batch))
-        scores[data.train.known(batch)] = -torch.inf
-        best, answers = scores.topk(min(TOP, data.entities), dim=1)
-        right = _right(data.valid, numbers, answers)
-        rank = torch.arange(1, answers.shape[1] + 1)
-        kept = best.isfinite().reshape(-1).numpy()
-        found = _features(best, rank, scores.logsumexp(1, keepdim=True))
-        features.append(found[kept])
-        labels.append(right.reshape(-1)[kept])
-        half.append(np.repeat(places % 2 == 0, answers.shape[1])[kept])
+    for rows in query_chunks(len(chosen), data.entities):
+        row_features, row_labels, query = _chunk_examples(tables, data, chosen[rows])
+        features.append(row_features)
+        labels.append(row_labels)
+        half.append(rows[query] % 2 == 0)
     return np.concatenate(features), np.concatenate(labels), np.concatenate(half)
 
 
-def _right(valid: Queries, numbers: np.ndarray, answers: Tensor) -> np.ndarray:
+def _chunk_examples(
+    tables: EmbeddingTables, data: TrainingData, indices: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return features and labels of the best answers to some queries, and the query of each."""
+    batch = data.valid.batch(indices)
+    scores = torch.from_numpy(tables.score(batch))
+    scores[data.train.known(batch)] = -torch.inf
+    best, answers = scores.topk(min(TOP, data.entities), dim=1)
+    rank = torch.arange(1, answers.shape[1] + 1)
+    features = _features(best, rank, scores.logsumexp(1, keepdim=True))
+    right = _right(data.valid, indices, answers).reshape(-1)
+    query = np.repeat(np.arange(len(indices)), answers.shape[1])
+    kept = best.isfinite().reshape(-1).numpy()
+    return features[kept], right[kept], query[kept]
+
+
+def _right(valid: Queries, indices: np.ndarray, answers: Tensor) -> np.ndarray:
     """Return which of the answers (B, k) are right."""
-    row, right = valid.answers(numbers)
+    row, right = valid.answers(indices)
     entities = int(max(right.max(), int(answers.max()))) + 1
-    keys = answers.numpy() + np.arange(len(numbers))[:, None] * entities
+    keys = answers.numpy() + np.arange(len(indices))[:, None] * entities
     return np.isin(keys, row * entities + right)

@@ -1,4 +1,4 @@
-"""What a graph gives to training: triples to learn, queries to validate on, all that is known."""
+"""What a graph gives to training: triples to learn, queries to validate on, all known answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kgraft.graph import Graph, TripleArrays
 from kgraft.measure import Queries
 from kgraft.training import Purpose, stream
 
-SHARE, MOST = 20, 5000  # one of 20 training triples is held out where a graph has no valid split
+EVERY, MOST = 20, 5000  # one of 20 training triples is held out where there is no valid split
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,10 @@ class TrainingData:
     triples: np.ndarray  # (T, 3) head, relation, tail
     train: Queries
     valid: Queries
-    known: Queries  # of all splits: no rivals in ranking
+    known: Queries  # of all splits: left out in ranking
     entities: int
     relations: int
-    held_out: int  # training triples that serve as validation, for want of a valid split
+    held_out: int  # training triples that serve as validation, where a graph has no valid split
 
 
 def training_data(graph: Graph, *, seed: int) -> TrainingData:
@@ -35,10 +35,10 @@ def training_data(graph: Graph, *, seed: int) -> TrainingData:
             f"{graph.manifest.name or graph.folder} has no training triples",
             remedy="import it with a train.tsv or triples.tsv that holds some",
         )
-    held = np.zeros(len(train), bool)
+    is_valid = np.zeros(len(train), bool)
     if not len(valid):
-        held = _held_out(train, graph.manifest.entities, seed)
-        train, valid = train.take(~held), train.take(held)
+        is_valid = _held_out(train, graph.manifest.entities, seed)
+        train, valid = train.take(~is_valid), train.take(is_valid)
     relations = graph.manifest.relations
     return TrainingData(
         triples=np.stack([train.head, train.relation, train.tail], axis=1).astype(np.int64),
@@ -47,17 +47,17 @@ def training_data(graph: Graph, *, seed: int) -> TrainingData:
         known=Queries.of(graph.whole().triples, relations),
         entities=graph.manifest.entities,
         relations=relations,
-        held_out=int(held.sum()),
+        held_out=int(is_valid.sum()),
     )
 
 
 def _held_out(train: TripleArrays, entities: int, seed: int) -> np.ndarray:
-    """Choose triples at random; every entity and relation keeps one to be learnt from."""
+    """Choose triples at random; each entity and relation keeps one to learn from."""
     order = stream(seed, Purpose.SPLIT).permutation(len(train))
     shuffled = train.take(order)
     used = np.concatenate([shuffled.head, shuffled.tail, entities + shuffled.relation])
     needed = np.unique(used, return_index=True)[1] % len(train)
     spare = np.delete(order, needed)
-    held = np.zeros(len(train), bool)
-    held[spare[: min(len(train) // SHARE, MOST)]] = True
-    return held
+    is_valid = np.zeros(len(train), bool)
+    is_valid[spare[: min(len(train) // EVERY, MOST)]] = True
+    return is_valid

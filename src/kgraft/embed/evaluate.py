@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from kgraft.embed.tables import EmbeddingTables
-from kgraft.measure import Queries, Ranking, rank
-from kgraft.measure.ranking import SCORES
+from kgraft.measure import SCORES, Queries, Ranking, rank
 from kgraft.progress import Progress
 
 
 def rank_queries(
     tables: EmbeddingTables,
     queries: Queries,
-    known: Queries,
+    known_queries: Queries,
     *,
     scores: int = SCORES,
     progress: Progress | None = None,
 ) -> Ranking:
-    """Rank the answers of all queries, leaving out what is `known` (all splits of the graph)."""
+    """Rank the answers of all queries, leaving out other known ones (of all splits)."""
     entities = len(tables.entities)
-    return rank(tables.score, queries, known, entities=entities, scores=scores, progress=progress)
+    return rank(
+        tables.score,
+        queries,
+        known_queries,
+        entities=entities,
+        scores=scores,
+        progress=progress,
+    )

@@ -2,12 +2,12 @@
 
 | format | suffix | what is written |
 | --- | --- | --- |
-| tsv | .tsv | a header; then id, label and D numbers a line, escaped as in the TSV of graphs |
-| word2vec | .vec, .txt | "N D"; then a key and D numbers a line, with blanks between |
+| tsv | .tsv | a header; then id, label and D numbers per line, escaped as in the TSV of graphs |
+| word2vec | .vec, .txt | "N D"; then a key and D numbers per line, with blanks between |
 | numpy | .npy | a matrix (N, D) of float32; the ids and labels of its rows in NAME.ids.json |
 | safetensors | .safetensors | tensors `entities` and `relations`; NAME.ids.json as above |
 
-Vectors of relations, if given, stand in a file of their own, NAME.relations.SUFFIX (safetensors
+Vectors of relations, if given, are in a file of their own, NAME.relations.SUFFIX (safetensors
 holds both). Text gives each float32 its shortest form that reads back to the same bits.
 """
 
@@ -29,13 +29,14 @@ import torch
 from safetensors.numpy import save_file
 from torch import Tensor
 
-from kgraft.columns import arrow_numbers, arrow_strings, escape_cells, flat, string_buffers
+from kgraft.columns import arrow_numbers, arrow_strings, flat, string_buffers
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
+from kgraft.graph.io import escaped
 from kgraft.progress import Progress, Silent
 from kgraft.storage import new_file
 
-BLOCK = 1 << 20  # numbers inverse into text at a time
+BLOCK = 1 << 20  # numbers that become text at a time
 _BLANK = re.compile(r"\s")
 
 
@@ -72,8 +73,8 @@ def export_vectors(
 ) -> list[Path]:
     """Write the vectors (N, D) of a graph's entities, and return the files written.
 
-    The format is told by name or by the target's suffix. `relations` has a row a relation, or two:
-    then the second half, for asking back, is named `^id` as in SPARQL.
+    The format is named, or follows from the target's suffix. `relations` has one row per relation,
+    or two: then the second half, the inverse relations, is named `^id` as in SPARQL.
     """
     format = format or _format_of(target)
     if format not in FORMATS:
@@ -84,10 +85,10 @@ def export_vectors(
     files = FORMATS[format].files(target, parts)
     for file in files:
         if file.exists():
-            raise BadInput(f"{file} exists already", remedy="name another place")
+            raise BadInput(f"{file} exists already", remedy="name another file")
     with ExitStack() as stack:
-        places = [stack.enter_context(new_file(file)) for file in files]
-        FORMATS[format].write(parts, places, progress or Silent())
+        partials = [stack.enter_context(new_file(file)) for file in files]
+        FORMATS[format].write(parts, partials, progress or Silent())
     return files
 
 
@@ -95,8 +96,8 @@ def _format_of(target: Path) -> str:
     suffixes = {suffix: name for name, f in FORMATS.items() for suffix in f.suffixes}
     if target.suffix.lower() in suffixes:
         return suffixes[target.suffix.lower()]
-    known = f"use {', '.join(suffixes)}, or name a format ({', '.join(FORMATS)})"
-    raise BadInput(f"the name {target.name} tells no format", remedy=known)
+    remedy = f"use {', '.join(suffixes)}, or name a format ({', '.join(FORMATS)})"
+    raise BadInput(f"the name {target.name} implies no format", remedy=remedy)
 
 
 def _entity_rows(graph: Graph, vectors: Tensor) -> Rows:
@@ -122,21 +123,21 @@ def _plain(vectors: Tensor) -> Tensor:
 # Text
 
 
-def write_tsv(parts: Sequence[Rows], places: Sequence[Path], progress: Progress) -> None:
+def write_tsv(parts: Sequence[Rows], files: Sequence[Path], progress: Progress) -> None:
     """Write id, label and the numbers of each row, with tabs between and a header above."""
-    for rows, place in zip(parts, places, strict=True):
+    for rows, path in zip(parts, files, strict=True):
         header = ["id", "label", *(f"v{i}" for i in range(rows.vectors.shape[1]))]
-        keys = pc.binary_join_element_wise(escape_cells(rows.ids), escape_cells(rows.labels), "\t")
-        with place.open("wb") as file:
+        keys = pc.binary_join_element_wise(escaped(rows.ids), escaped(rows.labels), "\t")
+        with path.open("wb") as file:
             file.write("\t".join(header).encode() + b"\n")
             _write_lines(file, keys, rows, "\t", progress)
 
 
-def write_word2vec(parts: Sequence[Rows], places: Sequence[Path], progress: Progress) -> None:
+def write_word2vec(parts: Sequence[Rows], files: Sequence[Path], progress: Progress) -> None:
     """Write the count and the size, then the key and the numbers of each row."""
-    for rows, place in zip(parts, places, strict=True):
+    for rows, path in zip(parts, files, strict=True):
         keys = arrow_strings(word_keys(rows.ids.to_pylist(), rows.labels.to_pylist()))
-        with place.open("wb") as file:
+        with path.open("wb") as file:
             file.write(f"{len(rows.vectors)} {rows.vectors.shape[1]}\n".encode())
             _write_lines(file, keys, rows, " ", progress)
 
@@ -161,9 +162,9 @@ def word_keys(ids: Sequence[str], labels: Sequence[str]) -> list[str]:
 
 
 def _marks(ids: Sequence[str]) -> Iterator[Sequence[object]]:
-    """Yield what tells rows apart: ids once, then numbers until all differ.
+    """Yield marks that distinguish rows: ids once, then indices until all differ.
 
-    That comes to an end, for two rows that both end in their number differ.
+    That ends, because two rows that both end in their index differ.
     """
     yield [_BLANK.sub("_", key) for key in ids]
     while True:
@@ -174,12 +175,12 @@ def _write_lines(file: IO[bytes], keys: pa.Array, rows: Rows, gap: str, progress
     progress.start(f"writing {rows.what}", len(keys))
     step = max(BLOCK // max(rows.vectors.shape[1], 1), 1)
     for first in range(0, len(keys), step):
-        some = keys[first : first + step].cast(pa.string())
-        numbers = _joined(rows.block(first, first + len(some)), gap)
-        lines = pc.binary_join_element_wise(some, numbers, gap)
+        block_keys = keys[first : first + step].cast(pa.string())
+        numbers = _joined(rows.block(first, first + len(block_keys)), gap)
+        lines = pc.binary_join_element_wise(block_keys, numbers, gap)
         octets, _ = string_buffers(pc.binary_join_element_wise(lines, "", "\n"))
         file.write(octets.data)
-        progress.advance(len(some))
+        progress.advance(len(block_keys))
 
 
 def _joined(block: np.ndarray, gap: str) -> pa.Array:
@@ -192,28 +193,28 @@ def _joined(block: np.ndarray, gap: str) -> pa.Array:
 # Arrays
 
 
-def write_numpy(parts: Sequence[Rows], places: Sequence[Path], progress: Progress) -> None:
-    """Write a matrix a file, then the ids."""
-    for rows, place in zip(parts, places, strict=False):
+def write_numpy(parts: Sequence[Rows], files: Sequence[Path], progress: Progress) -> None:
+    """Write one matrix per file, then the ids."""
+    for rows, path in zip(parts, files, strict=False):
         progress.start(f"writing {rows.what}", len(rows.ids))
-        with place.open("wb") as file:
+        with path.open("wb") as file:
             np.save(file, _plain(rows.vectors).numpy(), allow_pickle=False)
         progress.advance(len(rows.ids))
-    _write_ids(parts, places[-1])
+    _write_ids(parts, files[-1])
 
 
-def write_safetensors(parts: Sequence[Rows], places: Sequence[Path], progress: Progress) -> None:
+def write_safetensors(parts: Sequence[Rows], files: Sequence[Path], progress: Progress) -> None:
     """Write all matrices in one file, then the ids."""
     total = sum(len(rows.ids) for rows in parts)
     progress.start("writing vectors", total)
-    save_file({rows.what: _plain(rows.vectors).numpy() for rows in parts}, places[0])
+    save_file({rows.what: _plain(rows.vectors).numpy() for rows in parts}, files[0])
     progress.advance(total)
-    _write_ids(parts, places[-1])
+    _write_ids(parts, files[-1])
 
 
-def _write_ids(parts: Sequence[Rows], place: Path) -> None:
+def _write_ids(parts: Sequence[Rows], path: Path) -> None:
     names = {r.what: {"ids": r.ids.to_pylist(), "labels": r.labels.to_pylist()} for r in parts}
-    with place.open("w", encoding="utf-8", newline="") as file:
+    with path.open("w", encoding="utf-8", newline="") as file:
         json.dump(names, file, ensure_ascii=False, indent=0)
         file.write("\n")
 
@@ -222,18 +223,18 @@ def _write_ids(parts: Sequence[Rows], place: Path) -> None:
 
 
 class Format(NamedTuple):
-    """A format: the suffixes that tell it, its function, and which files that writes."""
+    """A format: its suffixes, its function, and which files that writes."""
 
     suffixes: tuple[str, ...]
     write: Callable[[Sequence[Rows], Sequence[Path], Progress], None]
-    one_a_part: bool = True
+    one_per_part: bool = True
     ids: bool = False
 
     def files(self, target: Path, parts: Sequence[Rows]) -> list[Path]:
-        """Return the target and the files beside it."""
+        """Return the target and the files that go with it."""
         named = target.suffix.lower() in self.suffixes
         name, suffix = (target.stem, target.suffix) if named else (target.name, "")
-        more = [f"{name}.{rows.what}{suffix}" for rows in parts[1:] if self.one_a_part]
+        more = [f"{name}.{rows.what}{suffix}" for rows in parts[1:] if self.one_per_part]
         ids = [f"{name}.ids.json"] if self.ids else []
         return [target, *(target.with_name(file) for file in more + ids)]
 
@@ -242,5 +243,5 @@ FORMATS = {
     "tsv": Format((".tsv",), write_tsv),
     "word2vec": Format((".vec", ".txt"), write_word2vec),
     "numpy": Format((".npy",), write_numpy, ids=True),
-    "safetensors": Format((".safetensors",), write_safetensors, one_a_part=False, ids=True),
+    "safetensors": Format((".safetensors",), write_safetensors, one_per_part=False, ids=True),
 }

@@ -46,30 +46,42 @@ def gradients(tables: EmbeddingTables, batch: TrainingBatch, noise: torch.Genera
     """Return the gradients of a batch's loss, times its fraction of the whole batch."""
     if not len(batch.answer):
         return _nothing(tables, batch)
-    named, places = _named(batch)
+    named, local_rows = _named(batch)
     rows = torch.from_numpy(named)
     vectors = tables.entities.index_select(0, rows).requires_grad_()  # (U, D)
     local = EmbeddingTables(tables.settings, vectors, tables.relations.detach().requires_grad_())
-    queries = local.queries(places.entity, torch.from_numpy(batch.relation))
+    queries = local.queries(local_rows.entity, torch.from_numpy(batch.relation))
     queries = _drop(queries, tables.settings.dropout, noise)
-    penalty = _penalty(local, batch, places) * batch.fraction
-    if batch.negatives is not None:
-        fit = _sampled_loss(local, queries, places, len(tables.entities)) * batch.fraction
-        backward([fit + penalty])
-        return Gradients(rows, _of(vectors), _of(local.relations), _losses(fit, penalty))
-    everything = tables.entities.detach().requires_grad_()
-    scores = local.similarity(queries, everything)  # (B, N)
+    penalty = _penalty(local, batch, local_rows) * batch.fraction
+    if batch.negatives is None:
+        return _full_gradients(tables, batch, local, rows, queries, penalty)
+    fit = _sampled_loss(local, queries, local_rows, len(tables.entities)) * batch.fraction
+    backward([fit + penalty])
+    return Gradients(rows, _of(vectors), _of(local.relations), _losses(fit, penalty))
+
+
+def _full_gradients(
+    tables: EmbeddingTables,
+    batch: TrainingBatch,
+    local: EmbeddingTables,
+    rows: Tensor,
+    queries: Tensor,
+    penalty: Tensor,
+) -> Gradients:
+    """Return the gradients where each query is scored against all entities."""
+    entities = tables.entities.detach().requires_grad_()
+    scores = local.similarity(queries, entities)  # (B, N)
     slopes = scores.detach()
     fit = softmax_loss_(slopes, torch.from_numpy(batch.row), torch.from_numpy(batch.answer))
     backward([scores], [slopes.mul_(batch.fraction)])
     if penalty.requires_grad:
         backward([penalty])
-    whole = _of(everything).index_add_(0, rows, _of(vectors))
-    return Gradients(None, whole, _of(local.relations), _losses(fit * batch.fraction, penalty))
+    gradient = _of(entities).index_add_(0, rows, _of(local.entities))
+    return Gradients(None, gradient, _of(local.relations), _losses(fit * batch.fraction, penalty))
 
 
 def _nothing(tables: EmbeddingTables, batch: TrainingBatch) -> Gradients:
-    """Return what a process adds that has no share of a small batch."""
+    """Return the gradients of a process that has no part of a small batch: zeros."""
     rows = None if batch.negatives is None else torch.zeros(0, dtype=torch.int64)
     entities = tables.entities if rows is None else tables.entities[:0]
     relations = torch.zeros_like(tables.relations)
@@ -77,23 +89,23 @@ def _nothing(tables: EmbeddingTables, batch: TrainingBatch) -> Gradients:
 
 
 @dataclass(frozen=True)
-class _Places:
-    """The entities of a batch by their place among the rows it names."""
+class _LocalRows:
+    """The entities of a batch by their rows among those that it names."""
 
     entity: Tensor  # (B,)
     answer: Tensor  # (A,)
     negatives: Tensor  # (chunks, n)
 
 
-def _named(batch: TrainingBatch) -> tuple[np.ndarray, _Places]:
-    """Return the entities that a batch names, each once, and where each use of one finds it."""
+def _named(batch: TrainingBatch) -> tuple[np.ndarray, _LocalRows]:
+    """Return the entities that a batch names, each once, and the row of each use."""
     negatives = np.zeros((0, 0), np.int64) if batch.negatives is None else batch.negatives
     used = np.concatenate([batch.entity, batch.answer, negatives.reshape(-1)])
-    named, place = np.unique(used, return_inverse=True)
+    named, row = np.unique(used, return_inverse=True)
     first, second = len(batch.entity), len(batch.entity) + len(batch.answer)
-    places = (torch.from_numpy(part) for part in np.split(place, [first, second]))
-    entity, answer, wrong = places
-    return named, _Places(entity, answer, wrong.view(negatives.shape))
+    parts = (torch.from_numpy(part) for part in np.split(row, [first, second]))
+    entity, answer, wrong = parts
+    return named, _LocalRows(entity, answer, wrong.view(negatives.shape))
 
 
 def _drop(queries: Tensor, fraction: float, noise: torch.Generator) -> Tensor:
@@ -104,14 +116,14 @@ def _drop(queries: Tensor, fraction: float, noise: torch.Generator) -> Tensor:
 
 
 def _sampled_loss(
-    local: EmbeddingTables, queries: Tensor, places: _Places, entities: int
+    local: EmbeddingTables, queries: Tensor, rows: _LocalRows, entities: int
 ) -> Tensor:
     """Return the loss of queries against their answers and the negatives of their chunk."""
     settings = local.settings
-    chunks, negatives = places.negatives.shape
-    answers = rows_of(places.answer, local.entities)  # (B, D)
+    chunks, negatives = rows.negatives.shape
+    answers = rows_of(rows.answer, local.entities)  # (B, D)
     positive = local.similarity(queries[:, None], answers[:, None])[:, 0, 0]  # (B,)
-    wrong = rows_of(places.negatives, local.entities)  # (chunks, n, D)
+    wrong = rows_of(rows.negatives, local.entities)  # (chunks, n, D)
     grouped = queries.view(chunks, -1, queries.shape[-1])  # (chunks, B / chunks, D)
     negative = local.similarity(grouped, wrong).view(-1, negatives)  # (B, n)
     if settings.loss == "margin":
@@ -123,7 +135,7 @@ def _sampled_loss(
     return sampled_softmax_loss(positive, negative, entities=entities)
 
 
-def _penalty(local: EmbeddingTables, batch: TrainingBatch, places: _Places) -> Tensor:
+def _penalty(local: EmbeddingTables, batch: TrainingBatch, rows: _LocalRows) -> Tensor:
     """Return the regulariser, averaged over the answers: entity and answer, and the relation.
 
     n3 and l2 keep the relation small by itself, dura by the queries it makes.
@@ -131,12 +143,12 @@ def _penalty(local: EmbeddingTables, batch: TrainingBatch, places: _Places) -> T
     settings = local.settings
     penalty = torch.zeros(())
     if settings.entity_weight:
-        uses = torch.bincount(places.answer, minlength=len(local.entities))
-        asking = places.entity[torch.from_numpy(batch.row)]
+        uses = torch.bincount(rows.answer, minlength=len(local.entities))
+        asking = rows.entity[torch.from_numpy(batch.row)]
         uses = uses + torch.bincount(asking, minlength=len(local.entities))
         penalty = penalty + settings.entity_weight * (uses * _size(local, local.entities)).sum()
     if settings.relation_weight and settings.regulariser == "dura":
-        penalty = penalty + settings.relation_weight * _query_sizes(local, batch, places)
+        penalty = penalty + settings.relation_weight * _query_sizes(local, batch, rows)
     elif settings.relation_weight:
         used = torch.from_numpy(np.bincount(batch.relation[batch.row]))
         vectors = local.relation_vectors(torch.arange(len(used)))
@@ -144,16 +156,16 @@ def _penalty(local: EmbeddingTables, batch: TrainingBatch, places: _Places) -> T
     return penalty / len(batch.answer)
 
 
-def _query_sizes(local: EmbeddingTables, batch: TrainingBatch, places: _Places) -> Tensor:
+def _query_sizes(local: EmbeddingTables, batch: TrainingBatch, rows: _LocalRows) -> Tensor:
     """Return the squared sizes of the queries for each answer and back from it, summed.
 
     Zhang et al. 2020, Duality-induced regularizer for tensor factorization based knowledge graph
     completion: with it, a large dot of query and answer means that they are near each other.
     """
-    asking = places.entity[torch.from_numpy(batch.row)]
+    asking = rows.entity[torch.from_numpy(batch.row)]
     relation = local.relation_vectors(torch.from_numpy(batch.relation[batch.row]))  # (A, W)
     there = local.model.compose(rows_of(asking, local.entities), relation)
-    back = local.model.compose(rows_of(places.answer, local.entities), local.model.invert(relation))
+    back = local.model.compose(rows_of(rows.answer, local.entities), local.model.invert(relation))
     return l2(there).sum() + l2(back).sum()
 
 

@@ -16,8 +16,8 @@ PERPLEXITY = 30.0  # how many neighbours t-SNE keeps near
 _FEW = 8  # too few for neighbourhoods
 
 
-def place_vectors(vectors: np.ndarray, *, seed: int = 0) -> np.ndarray:
-    """Return a place for each vector by t-SNE (van der Maaten, 2008) of directions: (n, 2).
+def project_vectors(vectors: np.ndarray, *, seed: int = 0) -> np.ndarray:
+    """Return a point for each vector by t-SNE (van der Maaten, 2008) of directions: (n, 2).
 
     It starts from the two principal components, so that the large picture stays true; a handful
     of vectors stay there.
@@ -30,15 +30,14 @@ def place_vectors(vectors: np.ndarray, *, seed: int = 0) -> np.ndarray:
     tsne = import_optional("sklearn.manifold", "plot").TSNE(
         perplexity=min(PERPLEXITY, (len(unit) - 1) / 3), init=start * 1e-4, random_state=seed
     )
-    with import_optional("threadpoolctl", "plot").threadpool_limits(
-        1
-    ):  # threads wait for one another, mostly
+    # With several threads, most of the time goes into waiting for one another.
+    with import_optional("threadpoolctl", "plot").threadpool_limits(1):
         return _rotated(tsne.fit_transform(unit))
 
 
-def _rotated(places: np.ndarray) -> np.ndarray:
+def _rotated(points: np.ndarray) -> np.ndarray:
     """Turn a map so that its longest side lies level; directions mean nothing in it."""
-    centred = places - places.mean(0)
+    centred = points - points.mean(0)
     _, axes = np.linalg.eigh(centred.T @ centred)
     return np.asarray(centred @ axes[:, ::-1])
 
@@ -46,8 +45,8 @@ def _rotated(places: np.ndarray) -> np.ndarray:
 def _principal(vectors: np.ndarray, seed: int) -> np.ndarray:
     """Return the two principal components at deviation 1, slightly shaken: (n, D) to (n, 2)."""
     centred = vectors - vectors.mean(0)
-    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
-    parts = (left * sizes)[:, :2]  # one where there is but one coordinate
+    directions, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+    parts = (directions * sizes)[:, :2]  # one where there is but one coordinate
     shaken = np.random.default_rng(seed).normal(size=(len(vectors), 2)) * 1e-3
     shaken[:, : parts.shape[1]] += parts / max(parts.std(), 1e-12)
     return shaken.astype(np.float32)
@@ -79,20 +78,20 @@ def _cover(
     """Choose names that cover most rows: each time the one most frequent where none is chosen yet.
 
     So *film actor* does not take a colour from *place* where *person* has one already. A name that
-    all rows have tells nothing, if there are others.
+    all rows have is of no use, if there are others.
     """
-    known, name = np.unique(np.array(names, object), return_inverse=True)
-    telling = (np.bincount(name) < count) | (len(known) == 1)
+    distinct, name = np.unique(np.array(names, object), return_inverse=True)
+    useful = (np.bincount(name) < count) | (len(distinct) == 1)
     group = np.full(count, -1)
     chosen: list[str] = []
     while len(chosen) < most:
-        size = np.bincount(name[group[row] < 0], minlength=len(known)) * telling
+        size = np.bincount(name[group[row] < 0], minlength=len(distinct)) * useful
         if not size.any():
             break
         best = size.argmax()
         those = row[name == best]
         group[those[group[those] < 0]] = len(chosen)
-        chosen.append(str(known[best]))
+        chosen.append(str(distinct[best]))
     return chosen, group
 
 

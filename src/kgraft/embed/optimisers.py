@@ -1,4 +1,4 @@
-"""Adagrad and Adam on a table, whole or for the rows that a batch touched.
+"""Adagrad and Adam on a table, completely or for the rows that a batch touched.
 
 A batch with some thousand negatives touches a small part of a large table. Its other rows have no
 gradient: Adagrad leaves them as they are anyway, Adam is made to (“lazy” Adam: their momentum
@@ -23,7 +23,7 @@ class Optimiser(Protocol):
         """Return what is remembered between updates."""
 
     def update(self, table: Tensor, gradient: Tensor, rows: Tensor | None, rate: float) -> None:
-        """Change the table in place: all of it, or `rows`, each named once."""
+        """Change the table in place: all of it, or `rows`, each once."""
 
 
 class Adagrad:
@@ -62,14 +62,14 @@ class Adam:
         steps = int(self.steps)
         rate /= 1 - DECAY**steps
         width = (1 - SQUARE_DECAY**steps) ** 0.5
-        mean, square = (_rows(held, rows) for held in (self.mean, self.square))
+        mean, square = (_rows(state, rows) for state in (self.mean, self.square))
         mean.lerp_(gradient, 1 - DECAY)
         square.mul_(SQUARE_DECAY).addcmul_(gradient, gradient, value=1 - SQUARE_DECAY)
         spread = square.sqrt().div_(width).add_(ADAM_EPSILON)
         moved = _rows(table, rows).addcdiv_(mean, spread, value=-rate)
         if rows is not None:
-            for held, part in ((self.mean, mean), (self.square, square), (table, moved)):
-                held.index_copy_(0, rows, part)
+            for full, part in ((self.mean, mean), (self.square, square), (table, moved)):
+                full.index_copy_(0, rows, part)
 
 
 def _rows(table: Tensor, rows: Tensor | None) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from kgraft.arrays import run_starts
 from kgraft.columns import take_rows
-from kgraft.embed.map import Groups, group_entities, place_vectors
+from kgraft.embed.map import Groups, group_entities, project_vectors
 from kgraft.errors import BadInput, import_optional
 from kgraft.graph import Graph
 from kgraft.progress import Progress, Silent
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
 
 SUFFIXES = (".png", ".svg", ".pdf")
-WIDTH, MARGIN, SIDE, HEAD = 12.0, 0.3, 2.6, 1.0  # inches: the picture, its parts beside the map
+WIDTH, MARGIN, SIDE, HEAD = 12.0, 0.3, 2.6, 1.0  # inches: the picture, and what surrounds the map
 DPI = 140
 COLOURS = ("#2f6fde", "#e8590c", "#2b9348", "#b5179e", "#e0a100", "#0aa5b5", "#d62839", "#7048c6")
 GREY, INK, PALE = "#b8bec7", "#1f2933", "#6b7785"
@@ -37,7 +37,7 @@ FONTS = ("Inter", "Helvetica Neue", "Arial", "Liberation Sans", "DejaVu Sans", "
 
 
 def choose_entities(graph: Graph, limit: int = 2000) -> np.ndarray:
-    """Return the numbers of the best-connected entities, the best first."""
+    """Return the indices of the best-connected entities, the best first."""
     return np.argsort(-graph.adjacency.degree(), kind="stable")[:limit]
 
 
@@ -52,7 +52,7 @@ def plot_vectors(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> None:
-    """Draw a map of entities, by number (n,), with their vectors (n, D), as PNG, SVG or PDF.
+    """Draw a map of entities, by index (n,), with their vectors (n, D), as PNG, SVG or PDF.
 
     Colours are types, those that cover most entities; in a graph without types, the relation that
     each entity has most triples of. Up to `labels` of the best-connected are named, as far as there
@@ -63,12 +63,12 @@ def plot_vectors(
     import_optional("sklearn", "plot")
     progress = progress or Silent()
     progress.start("placing entities", len(entities))
-    places = place_vectors(vectors.detach().float().cpu().numpy(), seed=seed)
+    points = project_vectors(vectors.detach().float().cpu().numpy(), seed=seed)
     progress.advance(len(entities))
     progress.start("drawing", 1)
     with _style():
         title = title or f"Entities of {graph.manifest.name}"
-        _save(_draw(graph, entities, places, labels, title), target, suffix)
+        _save(_draw(graph, entities, points, labels, title), target, suffix)
     progress.advance()
 
 
@@ -89,7 +89,7 @@ def _checked(target: Path, entities: np.ndarray, vectors: Tensor) -> str:
     suffix = target.suffix.lower()
     if suffix not in SUFFIXES:
         raise BadInput(
-            f"{target.name} is no picture that can be drawn",
+            f"{target.name} is not a picture that can be drawn",
             remedy=f"end its name in one of {', '.join(SUFFIXES)}",
         )
     if not len(entities):
@@ -97,25 +97,25 @@ def _checked(target: Path, entities: np.ndarray, vectors: Tensor) -> str:
     if len(entities) != len(vectors):
         raise BadInput(f"there are {len(vectors)} vectors for {len(entities)} entities")
     if not vectors.isfinite().all():
-        raise BadInput("vectors are not finite numbers", remedy="train them anew")
+        raise BadInput("vectors are not finite numbers", remedy="train them again")
     return suffix
 
 
 def _draw(
-    graph: Graph, entities: np.ndarray, places: np.ndarray, labels: int, title: str
+    graph: Graph, entities: np.ndarray, points: np.ndarray, labels: int, title: str
 ) -> Figure:
-    figure, axes = _canvas(places)
+    figure, axes = _canvas(points)
     groups = group_entities(graph, entities, most=len(COLOURS))
     degree = graph.adjacency.degree(entities=entities)
     weight = np.sqrt(degree / max(degree.max(), 1))
-    _draw_points(axes, places, groups, weight)
+    _draw_points(axes, points, groups, weight)
     _draw_title(figure, title, _below(graph, entities))
     _draw_legend(figure, groups)
-    order = _spread(places, degree)
+    order = _spread(points, degree)
     taken = take_rows(graph.entities.select(["id", "label"]), entities[order])
     names = zip(taken["id"].to_pylist(), taken["label"].to_pylist(), strict=True)
     shown = [_short(label or key) for key, label in names]
-    _draw_labels(axes, places[order], shown, weight[order], most=labels)
+    _draw_labels(axes, points[order], shown, weight[order], most=labels)
     return figure
 
 
@@ -124,13 +124,13 @@ def _below(graph: Graph, entities: np.ndarray) -> str:
     return f"{shown}, placed by t-SNE of their vectors"
 
 
-def _canvas(places: np.ndarray) -> tuple[Figure, Axes]:
+def _canvas(points: np.ndarray) -> tuple[Figure, Axes]:
     """Return a picture as high as the map needs, with room for it, the title and the legend."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     width = WIDTH - SIDE - 2 * MARGIN
-    extent = np.maximum(np.ptp(places, axis=0), 1e-12)
+    extent = np.maximum(np.ptp(points, axis=0), 1e-12)
     height = width * float(np.clip(extent[1] / extent[0], 0.55, 1.0))
     total = height + HEAD + MARGIN
     figure = Figure(figsize=(WIDTH, total), dpi=DPI, facecolor="white")
@@ -143,14 +143,14 @@ def _canvas(places: np.ndarray) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _draw_points(axes: Axes, places: np.ndarray, groups: Groups, weight: np.ndarray) -> None:
+def _draw_points(axes: Axes, points: np.ndarray, groups: Groups, weight: np.ndarray) -> None:
     """Draw the best-connected larger; what has no group lies below the rest."""
     area = _area(weight)
     for number in range(-1, len(groups.names)):
         those = groups.group == number
         axes.scatter(
-            places[those, 0],
-            places[those, 1],
+            points[those, 0],
+            points[those, 1],
             s=area[those],
             color=_colour(number),
             alpha=0.45 if number < 0 else 0.75,
@@ -166,10 +166,10 @@ def _area(weight: np.ndarray) -> np.ndarray:
 
 
 def _draw_title(figure: Figure, title: str, below: str) -> None:
-    left, high = MARGIN / WIDTH, figure.get_figheight()
+    x, high = MARGIN / WIDTH, figure.get_figheight()
     title = _short(title, 70)
-    figure.text(left, 1 - 0.55 / high, title, size=19, weight="bold", color=INK, parse_math=False)
-    figure.text(left, 1 - 0.82 / high, below, size=10.5, color=PALE)
+    figure.text(x, 1 - 0.55 / high, title, size=19, weight="bold", color=INK, parse_math=False)
+    figure.text(x, 1 - 0.82 / high, below, size=10.5, color=PALE)
 
 
 def _draw_legend(figure: Figure, groups: Groups) -> None:
@@ -214,10 +214,10 @@ def _short(text: str, longest: int = LONGEST) -> str:
 # Names on the map
 
 
-def _spread(places: np.ndarray, degree: np.ndarray, *, cells: int = 6) -> np.ndarray:
+def _spread(points: np.ndarray, degree: np.ndarray, *, cells: int = 6) -> np.ndarray:
     """Order entities so that each part of the map has its turn: first the best of each cell."""
-    low, high = places.min(0), places.max(0)
-    cell = np.minimum((places - low) / np.maximum(high - low, 1e-12) * cells, cells - 1).astype(int)
+    low, high = points.min(0), points.max(0)
+    cell = np.minimum((points - low) / np.maximum(high - low, 1e-12) * cells, cells - 1).astype(int)
     key = cell @ [cells, 1]
     order = np.lexsort((-degree, key))
     starts = np.maximum.accumulate(np.where(run_starts(key[order]), np.arange(len(key)), 0))
@@ -227,34 +227,34 @@ def _spread(places: np.ndarray, degree: np.ndarray, *, cells: int = 6) -> np.nda
 
 
 def _draw_labels(
-    axes: Axes, places: np.ndarray, names: Sequence[str], weight: np.ndarray, *, most: int
+    axes: Axes, points: np.ndarray, names: Sequence[str], weight: np.ndarray, *, most: int
 ) -> None:
     """Write names in order, each at the first side of its point where nothing is in the way."""
     axes.apply_aspect()
-    points = axes.transData.transform(places)  # (n, 2) pixels
+    pixels = axes.transData.transform(points)  # (n, 2)
     radius = np.sqrt(_area(weight)) / 2 * DPI / 72
     room = np.array(axes.get_window_extent().extents)
     taken = np.zeros((0, 4))
     for i in range(min(len(names), _TRIES * most)):
-        text = _write(axes, names[i], places[i], 8 + 3 * float(weight[i]))
+        text = _write(axes, names[i], points[i], 8 + 3 * float(weight[i]))
         size = np.array(text.get_window_extent().size)
-        corner = free_side(points[i], radius[i] + GAP, size, taken, room)
+        corner = free_side(pixels[i], radius[i] + GAP, size, taken, room)
         if corner is None:
             text.remove()
             continue
-        text.xyann = tuple((corner - points[i]) * 72 / DPI)
-        dot = [*(points[i] - radius[i]), *(points[i] + radius[i])]
+        text.xyann = tuple((corner - pixels[i]) * 72 / DPI)
+        dot = [*(pixels[i] - radius[i]), *(pixels[i] + radius[i])]
         taken = np.vstack([taken, [*corner, *(corner + size)], dot])
         if len(taken) == 2 * most:
             break
 
 
-def _write(axes: Axes, name: str, place: np.ndarray, size: float) -> Annotation:
+def _write(axes: Axes, name: str, point: np.ndarray, size: float) -> Annotation:
     from matplotlib.patheffects import withStroke
 
     return axes.annotate(
         name,
-        (float(place[0]), float(place[1])),
+        (float(point[0]), float(point[1])),
         xytext=(0, 0),
         textcoords="offset points",
         va="bottom",
@@ -288,5 +288,5 @@ def free_side(
 def _save(figure: Figure, target: Path, suffix: str) -> None:
     """Write the picture, the same bytes each time."""
     undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    with new_file(target) as place:
-        figure.savefig(place, format=suffix[1:], metadata=undated.get(suffix))
+    with new_file(target) as partial:
+        figure.savefig(partial, format=suffix[1:], metadata=undated.get(suffix))

@@ -55,7 +55,7 @@ class LinkPredictor:
 
     def __repr__(self) -> str:
         size = f"{len(self.graph):,} entities, dimension {self.settings.dimension}"
-        return f"<Embedded {self.settings.model} of {self.graph.manifest.name}: {size}>"
+        return f"<LinkPredictor {self.settings.model} of {self.graph.manifest.name}: {size}>"
 
     @classmethod
     def from_pretrained(cls, folder: str | Path, graph: Graph) -> LinkPredictor:
@@ -63,7 +63,7 @@ class LinkPredictor:
         return cls(graph, read_vectors(folder))
 
     def _guess(self, neighbours: Tensor, relations: Tensor, direction: Tensor) -> Tensor:
-        """Return what edges predict: the query that asks from the neighbour for the entity."""
+        """Return what edges predict: the query at the neighbour that the entity answers."""
         back = self.trained.relation_count * (direction < 0)
         return self.trained.model.compose(
             neighbours, self.trained.relation_vectors(relations + back)
@@ -76,8 +76,8 @@ class LinkPredictor:
         count = self.trained.relation_count
         blocks = [self.trained.relations[:count], self.trained.relations[count:]]
         blocks = blocks if self.settings.reciprocal else blocks[:1]
-        known = (rows >= 0)[:, None]
-        ordered = [block[rows.clamp_min(0)] * known for block in blocks]
+        is_trained = (rows >= 0)[:, None]
+        ordered = [block[rows.clamp_min(0)] * is_trained for block in blocks]
         entities = self.stored.entities if self.vectors.trained.in_order else self.vectors.all()
         return EmbeddingTables(self.settings, entities, torch.cat(ordered))
 
@@ -89,7 +89,7 @@ class LinkPredictor:
 
     @cached_property
     def known(self) -> Queries:
-        """All that the graph says, as queries with their answers."""
+        """All triples of the graph, as queries with their answers."""
         return Queries.of(self.graph.whole().triples, self.graph.manifest.relations)
 
     def rank(self, split: str = "test", *, progress: Progress | None = None) -> Ranking:
@@ -106,8 +106,8 @@ class LinkPredictor:
         if len(absent):
             name = self.graph.relations["id"][int(absent[0])].as_py()
             raise NotFound(
-                f"the vectors know no relation {name!r}: it was not in the graph they were "
-                f"trained on; train again: kgraft embed train {self.graph.folder}"
+                f"the vectors were trained without the relation {name!r}; "
+                f"train again: kgraft embed train {self.graph.folder}"
             )
 
     def tails(
@@ -147,31 +147,36 @@ class LinkPredictor:
         query = QueryBatch(np.array([entity]), np.array([relation]))
         scores = torch.from_numpy(self.embedding.score(query)[0])  # (N,)
         answers = self.known.known(query)[1]
-        no_rivals = np.union1d(answers, self._blank)
-        probability = probabilities(self.stored.facts.get("calibration"), scores, no_rivals)
-        known = set(answers.tolist())
-        left_out = set(self._blank.tolist()) | (known if new else set())
-        ranked = scores.topk(min(limit + len(left_out), len(scores))).indices.tolist()
-        best = [index for index in ranked if index not in left_out][:limit]
+        left_out = np.union1d(answers, self._blank) if new else self._blank
+        best = _best(scores, set(left_out.tolist()), limit)
+        others = np.union1d(answers, self._blank)
+        probability = probabilities(self.stored.facts.get("calibration"), scores, others)
+        known_answers = set(answers.tolist())
         return [
             Prediction(
                 entity,
                 float(scores[index]),
                 None if probability is None else float(probability[index]),
-                index in known,
+                index in known_answers,
             )
             for index, entity in zip(best, self.graph.entities_at(best), strict=True)
         ]
+
+
+def _best(scores: Tensor, left_out: set[int], limit: int) -> list[int]:
+    """Return the indices of the highest scores (N,), best first."""
+    ranked = scores.topk(min(limit + len(left_out), len(scores))).indices.tolist()
+    return [index for index in ranked if index not in left_out][:limit]
 
 
 def _settings(stored: StoredVectors) -> EmbedSettings:
     try:
         return EmbedSettings.from_dict(stored.facts["settings"])
     except KeyError as error:
-        raise BadInput("these vectors hold no model", remedy=_TRAINED) from error
+        raise BadInput("these vectors have no settings of a model", remedy=_TRAINED) from error
 
 
 def _relations(stored: StoredVectors) -> Tensor:
     if stored.relations is None:
-        raise BadInput("these vectors hold no relations", remedy=_TRAINED)
+        raise BadInput("these vectors have no relations", remedy=_TRAINED)
     return stored.relations

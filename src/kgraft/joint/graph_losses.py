@@ -12,8 +12,8 @@ from torch import Tensor
 from kgraft.graph import Graph
 from kgraft.joint.heads import Heads, mean_loss
 from kgraft.joint.model import JointModel
-from kgraft.joint.samplers import Categories, walk
-from kgraft.vectors.memory import Memory
+from kgraft.joint.samplers import Categories, sample_walks
+from kgraft.vectors import Memory
 
 
 class GraphLosses:
@@ -35,19 +35,19 @@ class GraphLosses:
 
     def __call__(self, random: np.random.Generator) -> dict[str, Tensor]:
         """Return both losses by name."""
-        found = walk(self.graph, self.roots, self.length, random)
+        batch = sample_walks(self.graph, self.roots, self.length, random)
         vectors = self.model.entity_vectors(
             self.graph,
             self.memory,
-            found.entity,
+            batch.entity,
             seed=int(random.integers(1 << 31)),
-            hidden=found.hidden,
+            hidden=batch.hidden,
         )
-        gold = torch.from_numpy(self.categories.of[found.entity])
-        typed = gold >= 0
+        gold = torch.from_numpy(self.categories.of[batch.entity])
+        has_type = gold >= 0
         categories = mean_loss(
-            self.heads.categories(vectors[typed]), gold[typed].to(vectors.device)
+            self.heads.categories(vectors[has_type]), gold[has_type].to(vectors.device)
         )
-        scores = self.heads.relations(vectors[found.head], vectors[found.tail])
-        relations = mean_loss(scores, torch.from_numpy(found.relation).to(vectors.device))
+        scores = self.heads.relations(vectors[batch.head], vectors[batch.tail])
+        relations = mean_loss(scores, torch.from_numpy(batch.relation).to(vectors.device))
         return {"categories": categories, "relations": relations}

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, gelu
 
 from kgraft.text import MaskedHead
+from kgraft.training import seeded
+
+if TYPE_CHECKING:
+    from kgraft.graph import Graph
+    from kgraft.joint.model import JointModel
 
 
 class MentionHead(nn.Module):
@@ -37,7 +44,7 @@ class RelationHead(nn.Module):
 
 
 class Heads(nn.Module):
-    """All four."""
+    """The heads of all four tasks."""
 
     def __init__(self, size: int, words: int, categories: int, relations: int) -> None:
         super().__init__()
@@ -52,3 +59,12 @@ def mean_loss(scores: Tensor, gold: Tensor) -> Tensor:
     if not len(gold):
         return (scores * 0.0).sum()
     return cross_entropy(scores, gold)
+
+
+def new_heads(model: JointModel, graph: Graph, seed: int) -> Heads:
+    """Return untrained heads for a model and a graph."""
+    words = model.encoder.model.get_input_embeddings().num_embeddings
+    relations = max(len(graph.relations), 1)
+    with seeded(seed):
+        heads = Heads(model.encoder.dimension, words, model.config.categories, relations)
+    return heads.to(model.encoder.device)

@@ -29,13 +29,13 @@ class Language(nn.Module):
         self.norm = nn.LayerNorm(encoder.dimension).to(encoder.device)
 
     @property
-    def begun(self) -> bool:
-        """Whether the merging norm is no longer what it was made as."""
+    def is_initialised(self) -> bool:
+        """Whether the merging norm was initialised or trained."""
         return not (bool((self.norm.weight == 1).all()) and bool((self.norm.bias == 0).all()))
 
     @torch.no_grad()
-    def begin_alike(self, below: Tensor) -> None:
-        """Let the merging norm start as good as silent, given some Z (n, F) of LM1."""
+    def init_merge_norm(self, below: Tensor) -> None:
+        """Let the merging norm change almost nothing at first, given some Z (n, F) of LM1."""
         self.norm.weight.fill_(float(below.std(-1, correction=0).mean()))
         self.norm.bias.fill_(float(below.mean(-1).mean()))
 
@@ -48,11 +48,12 @@ class Language(nn.Module):
             return cut.hidden.to(ids.device)
         raise AssertionError("no layer was read")
 
-    def forward(self, ids: Tensor, mask: Tensor, known: Tensor | None = None) -> Tensor:
-        """Return LM (B, L, F); `known` is E (B, L, F), None where nothing is known."""
+    def forward(self, ids: Tensor, mask: Tensor, knowledge: Tensor | None = None) -> Tensor:
+        """Return LM (B, L, F); `knowledge` is E (B, L, F), None where there is none."""
 
         def merge(hidden: Tensor) -> Tensor:
-            merged: Tensor = self.norm(hidden if known is None else hidden + known.to(hidden))
+            total = hidden if knowledge is None else hidden + knowledge.to(hidden)
+            merged: Tensor = self.norm(total)
             return merged
 
         with changed_after(self.model, self.cut, merge):
@@ -60,7 +61,7 @@ class Language(nn.Module):
 
 
 class _CutError(Exception):
-    """Carries Z out of an encoder that need not go on."""
+    """Carries Z out of an encoder that need not read on."""
 
     def __init__(self, hidden: Tensor) -> None:
         super().__init__()

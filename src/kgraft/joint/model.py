@@ -2,11 +2,14 @@
 
 Yu et al. 2022, "JAKET: Joint Pre-training of Knowledge Graph and Language Understanding". LM1 reads
 descriptions and gives the graph attention its first vectors (through a memory); the graph attention
-gives LM2 vectors of the entities that a text mentions. Entity vectors are computed, never learnt
+gives LM2 vectors of the entities that a text mentions. Entity vectors are computed, never learned
 one by one: the model works on a graph that it has not seen.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -15,22 +18,30 @@ from torch import Tensor, nn
 from kgraft.graph import Graph
 from kgraft.joint.language import Language
 from kgraft.joint.settings import JointConfig
-from kgraft.joint.texts import LinkedBatch
+from kgraft.joint.windows import TextBatch
+from kgraft.storage import MODEL_MANIFEST, Kind
+from kgraft.tensors import load_tensors, write_tensors
 from kgraft.text import Encoder
-from kgraft.training.seeds import seeded
-from kgraft.vectors.graph_attention import GraphAttention
-from kgraft.vectors.memory import Memory
-from kgraft.vectors.neighbourhood import neighbourhoods
+from kgraft.training import ModelManifest, Pretrained, seeded
+from kgraft.vectors import GraphAttention, Memory, neighbourhoods
+
+WEIGHTS, ENCODER = "joint.safetensors", "encoder"
 
 
-class JointModel(nn.Module):
-    """Language module and knowledge module."""
+class JointModel(nn.Module, Pretrained[JointConfig]):
+    """Language module and knowledge module; on disk the encoder is in Hugging Face's own form."""
+
+    kind = Kind("joint model", MODEL_MANIFEST)
+    format = 2
+    made_by = "kgraft joint pretrain"
+    unversioned_file = "joint.json"
+    config_class = JointConfig
 
     def __init__(
         self, encoder: Encoder, config: JointConfig | None = None, *, seed: int = 0
     ) -> None:
         super().__init__()
-        self.config = config or JointConfig()
+        self.config = (config or JointConfig()).replace(max_length=encoder.max_length)
         with seeded(seed):
             self.language = Language(encoder, self.config.cut)
             self.knowledge = GraphAttention(encoder.dimension, self.config.attention)
@@ -50,39 +61,60 @@ class JointModel(nn.Module):
         seed: int,
         hidden: np.ndarray | None = None,
     ) -> Tensor:
-        """Return E^KM of entities, (n, F), from sampled neighbourhoods; see `neighbourhoods`."""
-        around = neighbourhoods(graph, entities, self.config.fan_out, seed=seed, hidden=hidden)
-        around = around.to(self.encoder.device)
+        """Return E^KM of entities, (n, F), from sampled neighbourhoods (see `neighbourhoods`)."""
+        sampled = neighbourhoods(graph, entities, self.config.fan_out, seed=seed, hidden=hidden)
+        sampled = sampled.to(self.encoder.device)
         relations = memory.relations.to(self.encoder.device)
-        vectors: Tensor = self.knowledge(around, memory.take(around.entity), relations)
+        vectors: Tensor = self.knowledge(sampled, memory.take(sampled.entity), relations)
         return vectors
 
     def read(
         self,
-        batch: LinkedBatch,
+        batch: TextBatch,
         graph: Graph,
         memory: Memory,
         *,
         seed: int,
-        ids: Tensor | None = None,
         shown: Tensor | None = None,
         hidden: np.ndarray | None = None,
-        knowing: bool = True,
+        use_knowledge: bool = True,
     ) -> Tensor:
-        """Return what is read of texts, (B, L, F), with what the graph knows of their mentions.
+        """Return what is read of texts, (B, L, F), with the knowledge of their mentions.
 
-        `ids` stand in place of the batch's own, where words are masked; mentions that are not
-        `shown` (S,) get no knowledge. With `knowing` false none does: the merge is skipped.
+        Mentions that are not `shown` (S,) get no knowledge. What is related to the entity of a
+        mention in `hidden` (S, p) is not seen. Without `use_knowledge` the merge adds nothing.
         """
-        ids = batch.ids if ids is None else ids
-        if not knowing or not len(batch.entity):
-            return self.language(ids, batch.mask)
-        distinct, place = np.unique(batch.entity.numpy(), return_inverse=True)
+        ids, mask, mentions = batch
+        entity = mentions.first_entity.numpy()
+        if not use_knowledge or not len(entity):
+            return self.language(ids, mask)
         if hidden is None:
+            distinct, row = np.unique(entity, return_inverse=True)
             vectors = self.entity_vectors(graph, memory, distinct, seed=seed)
-            vectors = vectors[torch.from_numpy(place)]
+            vectors = vectors[torch.from_numpy(row)]
         else:
-            asked = batch.entity.numpy()
-            vectors = self.entity_vectors(graph, memory, asked, seed=seed, hidden=hidden)
-        known = batch.known(vectors.to(ids.device), shown)
-        return self.language(ids, batch.mask, known)
+            vectors = self.entity_vectors(graph, memory, entity, seed=seed, hidden=hidden)
+        knowledge = mentions.spread(vectors.to(ids.device), ids.shape[1], shown)
+        return self.language(ids, mask, knowledge)
+
+    def _write_files(self, folder: Path) -> None:
+        self.encoder.save(folder / ENCODER)
+        write_tensors(folder / WEIGHTS, self._own_parts().state_dict())
+
+    @classmethod
+    def _read_files(
+        cls,
+        folder: Path,
+        config: JointConfig,
+        manifest: ModelManifest,  # noqa: ARG003
+        **context: Any,
+    ) -> Self:
+        device: str | None = context.get("device")
+        encoder = Encoder.load(folder / ENCODER, device=device, max_length=config.max_length)
+        model = cls(encoder, config)
+        load_tensors(model._own_parts(), folder / WEIGHTS)
+        return model.eval()
+
+    def _own_parts(self) -> nn.ModuleDict:
+        """Return the parts that are not the encoder's."""
+        return nn.ModuleDict({"knowledge": self.knowledge, "norm": self.language.norm})

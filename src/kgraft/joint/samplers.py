@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kgraft.graph import Graph
-from kgraft.graph.adjacency import rank_within
-from kgraft.graph.sampling import random_walks, sample_neighbourhood
+from kgraft.arrays import rank_within
+from kgraft.graph import Graph, random_walks, sample_neighbourhood
 
 
 @dataclass(frozen=True)
@@ -26,8 +25,8 @@ class Categories:
         types = [row or [] for row in graph.entities["types"].to_pylist()]
         counts = Counter(name for row in types for name in row)
         names = [name for name, _ in sorted(counts.items(), key=lambda x: (-x[1], x[0]))[:most]]
-        number = {name: n for n, name in enumerate(names)}
-        first = [next((number[name] for name in row if name in number), -1) for row in types]
+        index = {name: n for n, name in enumerate(names)}
+        first = [next((index[name] for name in row if name in index), -1) for row in types]
         return cls(names, np.array(first, np.int64))
 
 
@@ -41,33 +40,47 @@ class GraphBatch(NamedTuple):
     relation: np.ndarray  # (p,)
 
 
-def walk(graph: Graph, roots: int, length: int, random: np.random.Generator) -> GraphBatch:
+def sample_walks(graph: Graph, roots: int, length: int, random: np.random.Generator) -> GraphBatch:
     """Walk from entities drawn at random among those that have an edge."""
     linked = np.flatnonzero(graph.adjacency.degree() > 0)
     if not len(linked):
-        nothing = np.zeros(0, np.int64)
-        return GraphBatch(nothing, np.zeros((0, 2), np.int64), nothing, nothing, nothing)
+        none = np.zeros(0, np.int64)
+        return GraphBatch(none, np.zeros((0, 2), np.int64), none, none, none)
     start = random.choice(linked, roots)
     walks = random_walks(graph.adjacency, start, length, seed=int(random.integers(1 << 31)))
     entity = walks.entities.astype(np.int64)
-    edge = np.full((roots, 1), -1, np.int64)
-    around = np.stack([np.hstack([edge, entity[:, :-1]]), np.hstack([entity[:, 1:], edge])], -1)
-    there = entity >= 0
-    row = np.cumsum(there).reshape(there.shape) - 1
-    went, forward = walks.relations >= 0, walks.forward
-    before, after = row[:, :-1][went], row[:, 1:][went]
-    head = np.where(forward[went], before, after)
-    tail = np.where(forward[went], after, before)
-    relation = walks.relations[went].astype(np.int64)
-    return GraphBatch(entity[there], around[there], head, tail, relation)
+    is_entity = entity >= 0
+    row = np.cumsum(is_entity).reshape(is_entity.shape) - 1
+    is_step = walks.relations >= 0
+    forward = walks.forward[is_step]
+    before, after = row[:, :-1][is_step], row[:, 1:][is_step]
+    return GraphBatch(
+        entity[is_entity],
+        _previous_and_next(entity)[is_entity],
+        np.where(forward, before, after),
+        np.where(forward, after, before),
+        walks.relations[is_step].astype(np.int64),
+    )
 
 
-def rivals(
-    graph: Graph, gold: np.ndarray, neighbours: int, strangers: int, random: np.random.Generator
+def _previous_and_next(walk: np.ndarray) -> np.ndarray:
+    """Return the entities before and after each one of some walks (W, L), (W, L, 2)."""
+    none = np.full((len(walk), 1), -1, np.int64)
+    previous, following = np.hstack([none, walk[:, :-1]]), np.hstack([walk[:, 1:], none])
+    return np.stack([previous, following], -1)
+
+
+def negative_candidates(
+    graph: Graph,
+    gold: np.ndarray,
+    neighbours: int,
+    random_negatives: int,
+    random: np.random.Generator,
 ) -> np.ndarray:
-    """Return candidates for masked mentions, the right one first, (n, 1 + neighbours + strangers).
+    """Return candidates for masked mentions, (n, 1 + neighbours + random negatives).
 
-    -1 stands where there are fewer, and for the right one among the others.
+    The gold one comes first. -1 stands where there are fewer, and for the gold one among the
+    others.
     """
     near = np.full((len(gold), neighbours), -1, np.int64)
     if len(gold):
@@ -76,6 +89,6 @@ def rivals(
         order = np.argsort(hop.source, kind="stable")
         source = hop.source[order]
         near[source, rank_within(source)] = hop.target[order]
-    far = random.integers(len(graph.entities), size=strangers)
-    others = np.hstack([near, np.broadcast_to(far, (len(gold), strangers))])
+    far = random.integers(len(graph.entities), size=random_negatives)
+    others = np.hstack([near, np.broadcast_to(far, (len(gold), random_negatives))])
     return np.hstack([gold[:, None], np.where(others == gold[:, None], -1, others)])

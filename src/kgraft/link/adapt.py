@@ -30,7 +30,7 @@ SURELY = 2.0  # standard errors by which training on such texts must help
 
 @dataclass(frozen=True)
 class Adaptation:
-    """What adapting a linker came to, on held-out texts."""
+    """Figures on held-out texts before and after adapting a linker."""
 
     before: dict[str, float]
     after: dict[str, float]
@@ -58,7 +58,7 @@ def adapt_linker(
     What the texts call an entity is a name of it from then on. Without `texts` it learns from
     `count` sentences made of the graph's facts and descriptions.
     There, the trained weights are kept only if they help by more than chance.
-    Without `valid` a tenth of the texts is held out. `read_adaptation(out)` tells what it came to.
+    Without `valid` a tenth of the texts is held out. `read_adaptation(out)` returns the outcome.
     """
     settings = settings or LinkSettings()
     every = graph_texts(graph, count, seed=settings.seed) if texts is None else texts

@@ -48,30 +48,47 @@ def find_support(graph: Graph, mentions: Mentions) -> Support:
 def _connected(graph: Graph, entity: np.ndarray, text: np.ndarray) -> Pairs:
     """Return the pairs of candidates of one text whose entities share a triple."""
     order = np.lexsort((entity, text))
-    text_entity = text[order] << np.int64(32) | entity[order]
-    distinct, first = np.unique(text_entity, return_index=True)
+    key = text[order] << np.int64(32) | entity[order]
+    distinct, first = np.unique(key, return_index=True)
     last = np.append(first[1:], len(order))
-    of_text, entities = distinct >> np.int64(32), distinct & np.int64(0xFFFFFFFF)
-    adjacency, (low, high) = graph.adjacency, np.zeros((2, len(entities)), np.int64)
-    stored = entities < adjacency.entities
-    low[stored], high[stored] = adjacency.spans(entities[stored], "both")
-    source, edge = expand(low, np.minimum(high, low + MOST_NEIGHBOURS))
-    wanted = of_text[source] << np.int64(32) | adjacency.edges[edge, 1].astype(np.int64)
-    row = np.minimum(np.searchsorted(distinct, wanted), max(len(distinct) - 1, 0))
-    joined = distinct[row] == wanted if len(distinct) else np.zeros(0, bool)
+    one, other = _connected_keys(graph, distinct)
+    return _expanded(one, other, first, last, order)
+
+
+def _connected_keys(graph: Graph, keys: np.ndarray) -> Pairs:
+    """Return the pairs of rows of one text whose entities share a triple.
+
+    `keys` (K,), ascending, hold the text in their upper half and the entity in their lower one.
+    """
+    if not len(keys):
+        return keys, keys
+    source, neighbour = _neighbours(graph, keys & np.int64(0xFFFFFFFF))
+    neighbour_key = keys[source] >> np.int64(32) << np.int64(32) | neighbour
+    row = np.minimum(np.searchsorted(keys, neighbour_key), len(keys) - 1)
+    joined = keys[row] == neighbour_key
     pairs = np.unique(np.stack([source[joined], row[joined]]), axis=1)
     one, other = np.hstack([pairs, pairs[::-1]])  # a hub may have been cut on one side only
     pairs = np.unique(np.stack([one, other]), axis=1)
-    return _expanded(pairs[0], pairs[1], first, last, order)
+    return pairs[0], pairs[1]
+
+
+def _neighbours(graph: Graph, entities: np.ndarray) -> Pairs:
+    """Return the neighbours of entities as pairs of a row and a neighbour; new ones have none."""
+    adjacency = graph.adjacency
+    low, high = np.zeros((2, len(entities)), np.int64)
+    stored = entities < adjacency.entities
+    low[stored], high[stored] = adjacency.spans(entities[stored], "both")
+    row, edge = expand(low, np.minimum(high, low + MOST_NEIGHBOURS))
+    return row, adjacency.edges[edge, 1].astype(np.int64)
 
 
 def _expanded(
     one: np.ndarray, other: np.ndarray, first: np.ndarray, last: np.ndarray, order: np.ndarray
 ) -> Pairs:
     """Return the pairs of rows for pairs of groups; group g has the rows order[first:last]."""
-    pair, left = expand(first[one], last[one])
-    inner, right = expand(first[other[pair]], last[other[pair]])
-    return order[left[inner]], order[right]
+    pair, one_position = expand(first[one], last[one])
+    inner, other_position = expand(first[other[pair]], last[other[pair]])
+    return order[one_position[inner]], order[other_position]
 
 
 def _distinct_mentions(pair: Pairs, owner: np.ndarray) -> Pairs:

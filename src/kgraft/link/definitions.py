@@ -1,4 +1,4 @@
-"""Abbreviations that a text defines otherwise: in "optical density (OD)", OD is no disease.
+"""Abbreviations that a text defines otherwise: in "optical density (OD)", OD is not a disease.
 
 An entity that is called by an abbreviation is not meant where the text says what the abbreviation
 stands for, the entity has a name that it stands for too, and the two have no word in common.

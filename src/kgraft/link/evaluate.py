@@ -69,7 +69,7 @@ def best_threshold(
     """Return the figures at the threshold with the best F1, and that threshold.
 
     With `near`, it is the threshold nearest to that one whose F1 is within one standard error of
-    the best: a handful of mentions cannot tell thresholds apart.
+    the best: a handful of mentions cannot decide between thresholds.
     """
     tried = [
         {**evaluate(mentions, gold, float(t), partial=partial), "threshold": float(t)}
@@ -83,10 +83,10 @@ def best_threshold(
     return min(as_good, key=lambda values: (abs(values["threshold"] - near), -values[watch]))
 
 
-def standard_error(share: float, count: int) -> float:
-    """Return the standard error of a share of so many mentions, such as F1.
+def standard_error(ratio: float, count: int) -> float:
+    """Return the standard error of a ratio over so many mentions, such as F1.
 
     >>> round(standard_error(0.9, 100), 3)
     0.03
     """
-    return float(np.sqrt(share * (1 - share) / max(count, 1)))
+    return float(np.sqrt(ratio * (1 - ratio) / max(count, 1)))

@@ -43,8 +43,8 @@ MENTION_FEATURES = (
     "repeated",  # log of how often the same words are a mention of the text
     "ambiguity",  # log of the number of candidates
     "generic",  # log of how many names of the graph share its rarest word
-    "covered English",  # log of the share of general English that the graph's names cover
-    "covered text",  # share of the words of the text that are in names
+    "covered English",  # log of the fraction of general English that the graph's names cover
+    "covered text",  # fraction of the words of the text that are in names
 )
 PAIR_FEATURES = (
     "log prior",
@@ -56,7 +56,7 @@ PAIR_FEATURES = (
     "partial",
     "neighbour",
     "label",  # the name is the entity's label
-    "derived",  # the name is a spoken form of another
+    "derived",  # the name was derived from another
     "acronym in other case",  # the name is written in capitals, the mention is not
     "acronym",  # name and mention are written in capitals
     "concept",  # an ordinary thing in a graph whose names are mostly proper names
@@ -70,16 +70,16 @@ _LABEL, _DERIVED = np.uint8(Form.LABEL), np.uint8(Form.DERIVED)
 SAMPLED_NAMES = 5_000  # from which the habits of a graph are read
 ORDINARY = 3.0  # Zipf frequency of an ordinary word
 NOTHING = int(max(Match)) + 1  # beyond the least sure kind of match
-FEW_ORDINARY = 0.03  # share of ordinary names below which they are mere coincidences
+FEW_ORDINARY = 0.03  # fraction of ordinary names below which they are mere coincidences
 
 
 @dataclass(frozen=True)
 class Habits:
     """How a graph writes its names."""
 
-    ordinary: float  # share of names that consist of ordinary words
-    lower: float  # share in small letters among those
-    coverage: float  # share of the words of general English that are names, but for acronyms
+    ordinary: float  # fraction of names that consist of ordinary words
+    lower: float  # fraction in small letters among those
+    coverage: float  # fraction of the words of general English that are names, but for acronyms
 
     @property
     def case_matters(self) -> float:
@@ -101,13 +101,13 @@ class Habits:
         frequency = ordinary_frequency(words)
         ordinary = np.minimum.reduceat(frequency, starts) >= ORDINARY if len(words) else sizes > 0
         lower = (forms[ordinary] & Form.LOWER) > 0
-        share = ordinary.mean() if len(names) else 0.0
-        lower_share = float((lower.sum() + 1) / (len(lower) + 2))
-        return cls(float(share), lower_share, _english_coverage(graph))
+        ordinary_ratio = ordinary.mean() if len(names) else 0.0
+        lower_ratio = float((lower.sum() + 1) / (len(lower) + 2))
+        return cls(float(ordinary_ratio), lower_ratio, _english_coverage(graph))
 
 
 def _english_coverage(graph: Graph) -> float:
-    """Return the share of the words of general English that are names of a graph."""
+    """Return the fraction of the words of general English that are names of a graph."""
     if not len(graph.aliases):
         return 0.0
     words, frequency = english_words()
@@ -133,7 +133,7 @@ class FeatureReader:
         return np.hstack([of_mentions[mentions.owner], of_pairs])
 
     def _mention_features(self, surface: Surface, mentions: Mentions) -> np.ndarray:
-        around, contains, overlaps = nesting(mentions)
+        enclosing, contains, overlaps = nesting(mentions)
         columns = (
             np.log(surface.words),
             np.log(mentions.end - mentions.start) / 3,
@@ -149,8 +149,8 @@ class FeatureReader:
             surface.before_capital,
             surface.word_before / 5,
             surface.word_after / 5,
-            around <= Match.NAME,
-            (around >= Match.VARIANT) & (around <= Match.SHORTENED),
+            enclosing <= Match.NAME,
+            (enclosing >= Match.VARIANT) & (enclosing <= Match.SHORTENED),
             contains,
             overlaps,
             surface.in_question,
@@ -170,10 +170,9 @@ class FeatureReader:
         )
         name_lower, name_upper, name_mixed = ((forms & case) > 0 for case in _CASES)
         only_upper = name_upper & ~name_lower & ~name_mixed
-        rank = np.arange(len(owner)) - mentions.bounds[owner]
         columns = (
             np.log(np.maximum(mentions.prior, 1e-4)) / 3,
-            rank == 0,
+            mentions.rank == 0,
             mentions.match == Match.ABBREVIATION,
             mentions.match == Match.VARIANT,
             mentions.match == Match.REWORDED,
@@ -218,7 +217,7 @@ def nesting(mentions: Mentions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     which overlap another one otherwise. Mentions are in order of text, start and end.
     """
     count = len(mentions)
-    around = np.full(count, NOTHING)
+    enclosing = np.full(count, NOTHING)
     contains, overlaps = np.zeros((2, count), bool)
     text, start, end = (a.tolist() for a in (mentions.text, mentions.start, mentions.end))
     kind = mentions.kind.tolist()
@@ -228,12 +227,12 @@ def nesting(mentions: Mentions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             if (start[second], end[second]) == (start[first], end[first]):
                 pass  # a span that was given twice
             elif end[second] <= end[first]:
-                around[second] = min(around[second], kind[first])
+                enclosing[second] = min(enclosing[second], kind[first])
                 contains[first] = True
             elif start[second] == start[first]:
-                around[first] = min(around[first], kind[second])
+                enclosing[first] = min(enclosing[first], kind[second])
                 contains[second] = True
             else:
                 overlaps[first] = overlaps[second] = True
             second += 1
-    return around, contains, overlaps
+    return enclosing, contains, overlaps

@@ -13,6 +13,7 @@ from kgraft.link.knowledge import Knowledge
 from kgraft.link.linking import LinkOptions, candidates_by_meaning, score_readings
 from kgraft.link.model import LinkModel
 from kgraft.link.reading import SpanEncoder, read_spans
+from kgraft.text import TokenSpans, Windows
 
 
 def given_mentions(
@@ -31,20 +32,30 @@ def given_mentions(
     order = np.lexsort((bounds[:, 1], bounds[:, 0]))  # features compare a mention with the next
     bounds = bounds[order]
     windows = model.encoder.windows([text])
-    places = windows.locate(0, bounds[:, 0], bounds[:, 1])
-    unreadable = np.flatnonzero(places.window < 0)
+    read, _ = read_spans(reader or model, windows, _locate(windows, bounds))
+    mentions = _named(knowledge.matcher.find([text]), bounds)
+    if knowledge.index is not None:
+        surfaces = [text[start:end] for start, end in bounds.tolist()]
+        mentions = candidates_by_meaning(knowledge, surfaces, read.vectors, mentions)
+    scored = score_readings(model, knowledge, [text], mentions, read, LinkOptions(coherence=False))
+    return _normalised(scored).select(np.argsort(order))
+
+
+def _locate(windows: Windows, bounds: np.ndarray) -> TokenSpans:
+    """Return the tokens of spans start:end, (M, 2); refuse a span that has none."""
+    spans = windows.locate(0, bounds[:, 0], bounds[:, 1])
+    unreadable = np.flatnonzero(spans.window < 0)
     if len(unreadable):
         start, end = bounds[unreadable[0]].tolist()
         raise BadInput(f"span {start}:{end} contains no token, or is longer than one window")
-    read, _ = read_spans(reader or model, windows, places)
-    surfaces = [text[start:end] for start, end in bounds.tolist()]
-    mentions = _named(knowledge.matcher.find([text]), bounds)
-    if knowledge.index is not None:
-        mentions = candidates_by_meaning(knowledge, surfaces, read.vectors, mentions)
-    scored = score_readings(model, knowledge, [text], mentions, read, LinkOptions(coherence=False))
-    total = np.bincount(scored.owner, weights=scored.score, minlength=len(scored))
-    share = scored.score / np.maximum(total[scored.owner], 1e-9)
-    return replace(scored, score=share.astype(np.float32)).select(np.argsort(order))
+    return spans
+
+
+def _normalised(mentions: Mentions) -> Mentions:
+    """Return mentions whose scores sum to 1 each."""
+    total = np.bincount(mentions.owner, weights=mentions.score, minlength=len(mentions))
+    score = mentions.score / np.maximum(total[mentions.owner], 1e-9)
+    return replace(mentions, score=score.astype(np.float32))
 
 
 def _named(names: Mentions, bounds: np.ndarray) -> Mentions:

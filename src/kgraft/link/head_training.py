@@ -25,11 +25,11 @@ from kgraft.training import stream
 TEXTS = 256  # read together
 MENTIONS = 800  # of a batch
 NOISE = 0.5  # added to features, in standard deviations
-TELLTALE = [  # columns of features that tell one source of texts from another
+SOURCE_FEATURES = [  # columns that identify a source of texts
     FEATURES.index(name) for name in ("covered English", "covered text", "text words", "generic")
 ]
 IN_QUESTION = FEATURES.index("in question")
-WARM_UP = 0.1  # share of the steps in which the learning rate rises
+WARM_UP = 0.1  # fraction of the steps in which the learning rate rises
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ class FeatureNoise:
     """What keeps the head from learning the sources by heart: noise, and features left out.
 
     The head is to work on graphs and texts that it has never seen. Features that hardly differ
-    within one source, such as how much of general English its graph covers, tell the source, and
-    with it the habits of its annotators: in half of the steps each of them has its mean value.
+    within one source, such as how much of general English its graph covers, identify the source and
+    the habits of its annotators: in half of the steps each of them has its mean value.
     Questions are alike everywhere: there, what the encoder says stays as it is.
     """
 
@@ -115,7 +115,7 @@ class FeatureNoise:
         noise = torch.from_numpy(drawn)[owner] * self.spread * self.strength
         noise[features[:, IN_QUESTION] > 0, -len(ENCODER_FEATURES) :] = 0
         noisy = features + noise
-        for column in TELLTALE:
+        for column in SOURCE_FEATURES:
             if draw.random() < 0.5:
                 noisy[:, column] = self.mean[column]
         return noisy
@@ -140,9 +140,9 @@ def fit_head(
     optimiser = torch.optim.AdamW(head.parameters(), learning_rate, weight_decay=1e-3)
     steps = epochs * len(usable)
     for step in range(steps):
-        epoch, place = divmod(step, len(usable))
-        part = usable[stream(seed, epoch).permutation(len(usable))[place]]
-        draw = stream(seed, epoch, place)
+        epoch, index = divmod(step, len(usable))
+        part = usable[stream(seed, epoch).permutation(len(usable))[index]]
+        draw = stream(seed, epoch, index)
         loss = _loss(model, part, noise, silence, drop_gold, draw)
         for group in optimiser.param_groups:
             group["lr"] = learning_rate * _rate(step / steps)
@@ -153,7 +153,7 @@ def fit_head(
 
 
 def _rate(done: float) -> float:
-    """Return the share of the learning rate after a share of the steps: up, then down to zero."""
+    """Return the fraction of the learning rate after a fraction of the steps: up, then to zero."""
     return min(done / WARM_UP, (1 - done) / (1 - WARM_UP))
 
 
@@ -165,14 +165,11 @@ def _loss(
     drop_gold: float,
     draw: np.random.Generator,
 ) -> Tensor:
-    """Return the mean loss without and with coherence, with some of the knowledge taken away."""
+    """Return the mean loss without and with coherence, some knowledge being left out."""
     owner, mentions = examples.owner, len(examples.gold)
     fixed = _silenced(examples.features, owner, draw.random(mentions) < silence)
     fixed = noise.add(fixed, owner, draw)
-    gone = torch.from_numpy(draw.random(mentions) < drop_gold) & (examples.gold >= 0)
-    dropped = torch.zeros(len(fixed), dtype=torch.bool)
-    dropped[examples.gold[gone]] = True
-    gold = torch.where(gone, -1, examples.gold)
+    dropped, gold = _drop_gold(examples, draw.random(mentions) < drop_gold)
     nothing = torch.zeros(len(fixed), len(COHERENCE_FEATURES))
     first = model.head(torch.cat([fixed, nothing], dim=1)).masked_fill(dropped, -torch.inf)
     with torch.no_grad():
@@ -183,8 +180,19 @@ def _loss(
     return torch.stack(losses).mean()
 
 
+def _drop_gold(examples: HeadExamples, chosen: np.ndarray) -> tuple[Tensor, Tensor]:
+    """Return which candidates are dropped, and the right ones that remain, -1 where none does.
+
+    The right candidate of each of the `chosen` mentions is dropped, as if the graph lacked it.
+    """
+    gone = torch.from_numpy(chosen) & (examples.gold >= 0)
+    dropped = torch.zeros(len(examples.features), dtype=torch.bool)
+    dropped[examples.gold[gone]] = True
+    return dropped, torch.where(gone, -1, examples.gold)
+
+
 def _silenced(features: Tensor, owner: Tensor, silent: np.ndarray) -> Tensor:
-    """Return features in which the encoder says nothing of some mentions."""
+    """Return features without those of the encoder for the `silent` mentions."""
     features = features.clone()
     rows = torch.from_numpy(silent)[owner]
     features[rows, -len(ENCODER_FEATURES) :] = 0.0

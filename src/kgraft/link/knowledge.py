@@ -53,7 +53,7 @@ class Knowledge:
 
     @classmethod
     def of(cls, graph: Graph, model: LinkModel) -> Self:
-        """Return what a model knows of a graph, with the names that it learnt."""
+        """Return the knowledge of a graph for a model, with the names that it learnt."""
         knowledge = cls(graph, model.entity_encoder)
         knowledge.learn(model.names)
         return knowledge
@@ -86,8 +86,8 @@ class Knowledge:
         """Return entities by their indices."""
         distinct, added = set(indices.tolist()), self._added
         stored = [index for index in distinct if index not in added]
-        found = dict(zip(stored, self._stored_entities(stored), strict=True))
-        return found | {index: added[index] for index in distinct if index in added}
+        by_index = dict(zip(stored, self._stored_entities(stored), strict=True))
+        return by_index | {index: added[index] for index in distinct if index in added}
 
     def build_index(self, *, static: bool = False, progress: Progress | None = None) -> None:
         """Build the index for searching by meaning, and keep it in the cache."""
@@ -108,12 +108,12 @@ class Knowledge:
         self._pinned = dict(names)
 
     def learn(self, names: Iterable[LearnedName]) -> None:
-        """Find entities by names that a linker learnt too; those of other graphs say nothing."""
-        every = list(names)
-        indices = self._indices([name.entity for name in every])
+        """Find entities by names that a linker learnt too; those of other graphs are ignored."""
+        learned = list(names)
+        indices = self._indices([name.entity for name in learned])
         rows = np.flatnonzero(indices >= 0)
-        counts = np.array([name.times for name in every], np.int64)
-        self.matcher.learn([every[row].name for row in rows], indices[rows], counts[rows])
+        counts = np.array([name.times for name in learned], np.int64)
+        self.matcher.learn([learned[row].name for row in rows], indices[rows], counts[rows])
 
     def add(self, entities: Iterable[Mapping[str, Any]]) -> None:
         """Add entities, each a mapping with an id; of one that is there, what is given changes."""

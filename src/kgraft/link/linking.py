@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from kgraft.graph import Match, Mentions
-from kgraft.graph.names import FUNCTION_WORDS, SEPARATOR, Form, TokenisedTexts, ordinary_frequency
+from kgraft.graph.names import Form, TokenisedTexts, ordinary_frequency
 from kgraft.link.coherence import find_support
 from kgraft.link.definitions import defined_otherwise
 from kgraft.link.head import log_probabilities
@@ -27,9 +27,12 @@ from kgraft.text import Windows
 
 BY_NAME = 8  # candidates of a span that share its name, likeliest first
 BY_MEANING = 8  # candidates of a span that is not a name
-CATEGORY, FEWEST_HOLDERS = 0.02, 50  # share and number of names that hold a category's word
+CATEGORY, FEWEST_HOLDERS = 0.02, 50  # fraction and number of names that hold a category's word
+ORDINARY = 3.5  # Zipf frequency of an ordinary word
 DOCUMENT = 40  # words from which on the links of a text are made to fit each other
-PREPOSITIONS = FUNCTION_WORDS - {"a", "an", "the"}
+PREPOSITIONS = frozenset(
+    ["and", "by", "due", "for", "from", "in", "of", "on", "or", "to", "with"]  # before a name
+)
 _IN_ANY_LETTERS = np.uint8(Form.LOWER | Form.UPPER | Form.MIXED)
 _WITH_SMALL_LETTERS = np.uint8(Form.LOWER | Form.MIXED)
 Decoding = Literal["head", "elq"]
@@ -149,9 +152,9 @@ def find_names(knowledge: Knowledge, texts: Sequence[str], *, exact: bool = Fals
 
 
 def category_words(knowledge: Knowledge, mentions: Mentions, texts: Sequence[str]) -> np.ndarray:
-    """Return which mentions are a single word that a large share of all names hold.
+    """Return which mentions are a single word that a large part of all names contain.
 
-    Where every fiftieth name holds "disease" or "syndrome", the word alone tells a category.
+    Where every fiftieth name contains "disease" or "syndrome", the word alone is a category.
     """
     aliases = knowledge.graph.aliases
     surfaces = TokenisedTexts.of(texts).surfaces(mentions.text, mentions.start, mentions.end)
@@ -172,17 +175,21 @@ def plausible_names(mentions: Mentions, texts: Sequence[str]) -> Mentions:
     after_preposition = np.array([_begins_with_preposition(s) for s in surfaces], bool)
     mentions = _without_phrases(mentions, after_preposition).select(worded)
     only_upper = (mentions.forms & _WITH_SMALL_LETTERS) == 0
-    checked = only_upper & (mentions.match >= Match.NAME)
-    if not checked.any():
-        return mentions.select(mentions.sizes > 0)
-    owner = mentions.owner
-    rows = np.unique(owner[checked])
+    acronyms = only_upper & (mentions.match >= Match.NAME)
+    if acronyms.any():
+        rows = np.unique(mentions.owner[acronyms])
+        wrong = _are_ordinary_words(mentions, texts, rows)[mentions.owner]
+        mentions = mentions.keep_candidates(~(acronyms & wrong))
+    return mentions.select(mentions.sizes > 0)
+
+
+def _are_ordinary_words(mentions: Mentions, texts: TokenisedTexts, rows: np.ndarray) -> np.ndarray:
+    """Return which mentions, of some rows, are ordinary words and not in capitals, (M,) bool."""
     surfaces = texts.surfaces(mentions.text[rows], mentions.start[rows], mentions.end[rows])
-    ordinary = ordinary_frequency([surface.casefold() for surface in surfaces]) >= 3.5
-    wrong = np.zeros(len(mentions), bool)
-    wrong[rows] = ordinary & ~np.array([s.isupper() for s in surfaces], bool)
-    kept = mentions.keep_candidates(~(checked & wrong[owner]))
-    return kept.select(kept.sizes > 0)
+    frequent = ordinary_frequency([surface.casefold() for surface in surfaces]) >= ORDINARY
+    ordinary = np.zeros(len(mentions), bool)
+    ordinary[rows] = frequent & ~np.array([surface.isupper() for surface in surfaces], bool)
+    return ordinary
 
 
 def _begins_with_preposition(surface: str) -> bool:
@@ -204,10 +211,11 @@ def _without_phrases(mentions: Mentions, after_preposition: np.ndarray) -> Menti
 
 def word_edges(windows: Windows, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return which tokens begin a word, and which end one: (T,) bool each."""
-    words = TokenisedTexts.of(texts).words
-    tokens, offsets = windows.tokens, windows.offsets
-    text = np.repeat(np.arange(len(texts)), np.diff(tokens.bounds))
-    shift = text * len(SEPARATOR)  # the tokens stand in the texts without separators
+    tokenised = TokenisedTexts.of(texts)
+    words, offsets = tokenised.words, windows.offsets
+    # Words are counted with the separators between texts, tokens without.
+    separators = tokenised.bounds - np.append(0, np.cumsum([len(text) for text in texts]))
+    shift = np.repeat(separators[:-1], np.diff(windows.tokens.bounds))
     begins = among_sorted(offsets.starts + shift, words.start)
     return begins, among_sorted(offsets.ends + shift, words.end)
 
@@ -216,8 +224,8 @@ def among_sorted(values: np.ndarray, rising: np.ndarray) -> np.ndarray:
     """Return which values are among sorted ones."""
     if not len(rising):
         return np.zeros(len(values), bool)
-    place = np.searchsorted(rising, values)
-    return rising[np.minimum(place, len(rising) - 1)] == values
+    row = np.searchsorted(rising, values)
+    return rising[np.minimum(row, len(rising) - 1)] == values
 
 
 def _proposed_mentions(
@@ -271,7 +279,7 @@ def candidates_by_meaning(
 
 
 def encoder_features(dots: Tensor, spans: SpanVectors, owner: Tensor, readable: Tensor) -> Tensor:
-    """Return what the encoder says of each candidate, (C, 5), see `model.ENCODER_FEATURES`.
+    """Return the features of the encoder for each candidate, (C, 5), see `model.ENCODER_FEATURES`.
 
     `dots` (C,) are x_e · y, `readable` (M,) says whether the encoder can read the text.
     """
@@ -335,7 +343,7 @@ def _head_scores(
     if coherence and documents.any():
         support = find_support(knowledge.graph, mentions).features(score)
         support[torch.from_numpy(~documents[mentions.text[mentions.owner]])] = 0
-        # The other links of a text tell which namesake is meant, not whether any entity is.
+        # The other links of a text decide between namesakes, not whether any entity is meant.
         logits = model.head(torch.cat([fixed, support], dim=1))
         total = torch.zeros(len(mentions)).index_add(0, owner, score)
         score = total[owner] * softmax_by_owner(logits, owner, len(mentions))
@@ -345,8 +353,8 @@ def _head_scores(
 def softmax_by_owner(logits: Tensor, owner: Tensor, mentions: int) -> Tensor:
     """Return the softmax of logits (C,) over the candidates of each mention."""
     best = torch.full((mentions,), -torch.inf).scatter_reduce(0, owner, logits, "amax")
-    share = torch.exp(logits - best[owner])
-    return share / torch.zeros(mentions).index_add(0, owner, share)[owner]
+    power = torch.exp(logits - best[owner])
+    return power / torch.zeros(mentions).index_add(0, owner, power)[owner]
 
 
 def _probabilities(model: LinkModel, features: Tensor, owner: Tensor, mentions: int) -> Tensor:
@@ -358,5 +366,5 @@ def _elq_scores(readings: MentionReadings) -> np.ndarray:
     mentions = readings.mentions
     owner = torch.from_numpy(mentions.owner)
     dots = candidate_dots(readings, owner)
-    share = softmax_by_owner(dots, owner, len(mentions))
-    return (share * readings.spans.logits.sigmoid()[owner]).numpy()
+    probability = softmax_by_owner(dots, owner, len(mentions))
+    return (probability * readings.spans.logits.sigmoid()[owner]).numpy()

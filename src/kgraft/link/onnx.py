@@ -1,4 +1,4 @@
-"""The link model for ONNX Runtime: weights of a byte each, the fast path on a processor.
+"""The link model for ONNX Runtime: one byte per weight, the fast path on a processor.
 
 The exported file lies beside the model's own, with what the bytes cost in F1 on validation texts;
 a linker uses it where that is little.
@@ -84,8 +84,8 @@ def fast_reader(folder: Path, longest: int) -> OnnxReader | None:
     A file is opened only if it is the one whose cost was measured.
     """
     try:
-        told = read_json_file(folder / COST)
-        cost, expected = float(told["cost"]), str(told["sha256"])
+        record = read_json_file(folder / COST)
+        cost, expected = float(record["cost"]), str(record["sha256"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if not cost <= AFFORDABLE or not (folder / FILE).is_file():
@@ -133,7 +133,7 @@ def _export(model: LinkModel, file: Path) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the exporters from telling what they skip."""
+    """Silence the exporters, which warn of what they skip."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

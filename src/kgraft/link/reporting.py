@@ -37,7 +37,7 @@ class Report:
     mentions: int
     threshold: float
     figures: dict[str, float]
-    calibration_error: float  # mean distance of scores and shares of right links, in ten bins
+    calibration_error: float  # mean distance of scores and accuracies, in ten bins
     by_type: dict[str, tuple[float, int]]  # recall and mentions
     by_frequency: dict[str, tuple[float, int]]
     errors: dict[str, Errors]
@@ -64,30 +64,25 @@ def report(
     comparison = compare(links, gold)
     counted = comparison.touches | ~proper_names(links) if partial else np.ones(len(links), bool)
     judged = counted & ~comparison.ignored
-    spurious = judged & ~comparison.touches
+    score = links.score[links.best]
     kinds = _mention_errors(scored, links, gold, comparison)
-    kinds[SPURIOUS] = np.flatnonzero(spurious)
+    kinds[SPURIOUS] = np.flatnonzero(judged & ~comparison.touches)
     return Report(
         texts=len(gold),
         mentions=int(comparison.judged.sum()),
         threshold=least,
         figures=_figures(links, gold, comparison, counted),
-        calibration_error=calibration_error(
-            links.score[links.best][judged], comparison.weak[judged]
-        ),
+        calibration_error=calibration_error(score[judged], comparison.weak[judged]),
         by_type=_by_type(linker, gold, comparison.weak_recalled),
         by_frequency=_by_frequency(linker, gold, comparison.weak_recalled),
         errors={
-            kind: Errors(
-                len(rows), [_example(linker, gold, links, kind, r) for r in rows[:examples]]
-            )
-            for kind, rows in kinds.items()
+            kind: _errors(linker, gold, links, kind, rows, examples) for kind, rows in kinds.items()
         },
     )
 
 
 def calibration_error(scores: np.ndarray, right: np.ndarray, bins: int = 10) -> float:
-    """Return the expected calibration error: |mean score - share right| over bins of the score."""
+    """Return the expected calibration error: |mean score - accuracy| over bins of the score."""
     if not len(scores):
         return 0.0
     row = np.minimum((scores * bins).astype(int), bins - 1)
@@ -124,11 +119,23 @@ def _mention_errors(
         "not in the graph": gold.gold == UNKNOWN,
         "no span proposed": in_graph & ~seen,
         "linked to another entity, the right one among the candidates": in_graph & linked & offered,
-        "linked to another entity, the right one no candidate": in_graph & linked & ~offered,
-        "judged to be no link": in_graph & seen & ~linked,
+        "linked to another entity, the right one not a candidate": in_graph & linked & ~offered,
+        "judged not to be a link": in_graph & seen & ~linked,
     }
     missed = comparison.judged & ~comparison.weak_recalled
     return {kind: np.flatnonzero(rows & missed) for kind, rows in kinds.items()}
+
+
+def _errors(
+    linker: Linker,
+    gold: AnnotatedTexts,
+    links: Mentions,
+    kind: str,
+    rows: np.ndarray,
+    examples: int,
+) -> Errors:
+    shown = [_example(linker, gold, links, kind, row) for row in rows[:examples]]
+    return Errors(len(rows), shown)
 
 
 def _flags(count: int, rows: np.ndarray) -> np.ndarray:

@@ -56,37 +56,49 @@ class _SurfaceReader:
         self.end = mentions.end + self.bounds[self.text]
 
     def read(self) -> Surface:
-        # All tokens that a mention touches; one of only white space gets the token behind it.
-        first = np.searchsorted(self.tokens.end, self.start, side="right")
-        first = np.minimum(first, len(self.tokens.end) - 1)
-        last = np.maximum(np.searchsorted(self.tokens.start, self.end), first + 1)
-        capitals = self.upper_total[self.end] - self.upper_total[self.start]
-        smalls = self.lower_total[self.end] - self.lower_total[self.start]
-        upper_text, cased_text = self._text_cases()
+        first, last = self._words()
         rarest, rarest_word, commonest = self._frequencies(first, last)
-        token_counts = self.texts.word_counts
+        counts = self.texts.word_counts
         return Surface(
             words=last - first,
-            lower=(capitals == 0) & (smalls > 0),
-            upper=(capitals > 1) & (smalls == 0),
-            capital=self.is_upper[self.start] & (smalls > 0),
-            cased_text=cased_text[self.text],
-            upper_text=upper_text[self.text],
             at_sentence_start=self._sentence_starts(first),
             rarest=rarest,
             rarest_word=rarest_word,
             commonest=commonest,
-            after_capital=self._is_capitalised(first - 1, self.start, before=True)
-            & cased_text[self.text],
-            before_capital=self._is_capitalised(last, self.end, before=False)
-            & cased_text[self.text],
-            word_before=self._neighbour_frequency(first - 1, self.start, before=True),
-            word_after=self._neighbour_frequency(last, self.end, before=False),
-            in_question=self._questions(token_counts)[self.text],
-            text_words=np.maximum(token_counts[self.text], 1),
+            in_question=self._questions(counts)[self.text],
+            text_words=np.maximum(counts[self.text], 1),
             covered_text=self._covered(first, last)[self.text],
             repeated=self._repeated(),
+            **self._letters(first, last),
+            word_before=self._neighbour_frequency(first - 1, self.start, before=True),
+            word_after=self._neighbour_frequency(last, self.end, before=False),
         )
+
+    def _words(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the words first:last that each mention touches.
+
+        A mention that is only white space gets the word behind it.
+        """
+        first = np.searchsorted(self.tokens.end, self.start, side="right")
+        first = np.minimum(first, len(self.tokens.end) - 1)
+        return first, np.maximum(np.searchsorted(self.tokens.start, self.end), first + 1)
+
+    def _letters(self, first: np.ndarray, last: np.ndarray) -> dict[str, np.ndarray]:
+        """Return what the capitals of each mention, its text and its neighbours look like."""
+        capitals = self.upper_total[self.end] - self.upper_total[self.start]
+        smalls = self.lower_total[self.end] - self.lower_total[self.start]
+        upper_text, cased_text = (texts[self.text] for texts in self._text_cases())
+        before = self._is_capitalised(first - 1, self.start, before=True)
+        after = self._is_capitalised(last, self.end, before=False)
+        return {
+            "lower": (capitals == 0) & (smalls > 0),
+            "upper": (capitals > 1) & (smalls == 0),
+            "capital": self.is_upper[self.start] & (smalls > 0),
+            "cased_text": cased_text,
+            "upper_text": upper_text,
+            "after_capital": before & cased_text,
+            "before_capital": after & cased_text,
+        }
 
     def _text_cases(self) -> tuple[np.ndarray, np.ndarray]:
         """Return which texts are written in capitals, and which in both cases."""
@@ -97,7 +109,7 @@ class _SurfaceReader:
         return upper, ~upper & (capitals > 0) & (smalls > 0)
 
     def _covered(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Return the share of the words of each text that are in mentions by name."""
+        """Return the fraction of the words of each text that are in mentions by name."""
         named = self.by_name
         covered = covered_words(first[named], last[named], len(self.tokens.words))
         text, size = self.texts.text_of_word, self.texts.word_counts
@@ -140,8 +152,8 @@ class _SurfaceReader:
     ) -> np.ndarray:
         """Return the ordinary frequency of the neighbouring word.
 
-        A rare word beside a mention may belong to it: "muscular" before "injury". Where there is
-        no word, the phrase ends, as it does beside the most frequent words.
+        A rare word next to a mention may belong to it: "muscular" before "injury". Where there is
+        no word, the phrase ends, as it does next to the most frequent words.
         """
         near, is_near = self._neighbour(token, edge, before=before)
         words = self.tokens.words
@@ -173,26 +185,10 @@ class _SurfaceReader:
 PHRASE_END = 7.0  # Zipf frequency above that of any word
 _SENTENCE_ENDS = frozenset(".!?:•\"'-|")
 _QUESTION_WORDS = frozenset(
-    [
-        "who",
-        "whom",
-        "whose",
-        "what",
-        "which",
-        "when",
-        "where",
-        "why",
-        "how",
-        "is",
-        "are",
-        "was",
-        "were",
-        "do",
-        "does",
-        "did",
-        "can",
-        "name",
-    ]
+    (
+        *("who", "whom", "whose", "what", "which", "when", "where", "why", "how"),
+        *("is", "are", "was", "were", "do", "does", "did", "can", "name"),
+    )
 )
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.arrays import expand
 from kgraft.link.coherence import Pairs, Support
 from kgraft.link.evaluate import best_threshold, score_texts, standard_error
 from kgraft.link.head import link_loss, log_probabilities
@@ -218,7 +217,7 @@ class LinkTask(AdamWTask[np.ndarray]):
         assert spans is not None
         ids, mask = map(torch.from_numpy, spans.windows.padded(batch))
         output = self.model(ids, mask)
-        losses = self._link_losses(batch, output, draw)
+        losses = self._link_losses(spans, batch, output, draw)
         if spans.teaches_mentions:
             losses["mentions"] = mention_loss(*self._mention_targets(spans, batch, output))
         return losses
@@ -243,40 +242,40 @@ class LinkTask(AdamWTask[np.ndarray]):
         return logits, targets, weights
 
     def _link_losses(
-        self, batch: np.ndarray, output: EncoderOutput, draw: np.random.Generator
+        self,
+        spans: TrainingSpans,
+        batch: np.ndarray,
+        output: EncoderOutput,
+        draw: np.random.Generator,
     ) -> dict[str, Tensor]:
         """Return the losses of the mentions of a batch and their candidates."""
-        spans = self.spans
-        assert spans is not None
         row, mention = spans.places.rows_in(batch)
-        bounds = spans.mentions.bounds
-        owner_rows, candidate = expand(bounds[mention], bounds[mention + 1])
+        owner_rows, candidate = spans.candidates(mention)
         if not len(candidate):
             return {"links": output.marks.sum() * 0}
-        columns = tuple(
-            map(torch.from_numpy, (row, spans.places.first[mention], spans.places.last[mention]))
-        )
-        vectors = span_means(output.vectors, *columns)
-        read = SpanVectors(spans.places.select(mention), logits_at(output.marks, *columns), vectors)
+        gold = _local_rows(spans.gold[mention], candidate)
+        read = self._read_mentions(spans, row, mention, output)
         owner = torch.from_numpy(owner_rows)
         entities = spans.entity_vectors[torch.from_numpy(spans.entity_row[candidate])]
-        dots = (entities * vectors[owner]).sum(1)
+        dots = (entities * read.vectors[owner]).sum(1)
         readable = draw.random(len(batch)) >= self.settings.silence
         encoded = encoder_features(dots, read, owner, torch.from_numpy(readable[row]))
         fixed = torch.cat([torch.from_numpy(spans.features[candidate]), encoded], dim=1)
-        gold = _local_rows(spans.gold[mention], candidate)
-        dropped, gold_left = self._drop_gold(gold, len(candidate), draw)
-        weight = torch.from_numpy(spans.weight[mention])
-        links = self._two_passes(fixed, owner, gold_left, weight, dropped, candidate)
-        losses = {"links": links}
-        marked = np.flatnonzero(gold >= 0)
-        if len(marked):
-            rows = torch.from_numpy(gold[marked])
-            ids = torch.from_numpy(spans.mentions.entity[candidate[gold[marked]]])
-            losses["entities"] = entity_loss(
-                dots, owner, rows, vectors[torch.from_numpy(marked)], entities[rows], ids
-            )
+        losses = {"links": self._two_passes(fixed, owner, gold, mention, candidate, draw)}
+        if (gold >= 0).any():
+            ids = torch.from_numpy(spans.mentions.entity[candidate])
+            losses["entities"] = _entity_loss(dots, owner, gold, read.vectors, entities, ids)
         return losses
+
+    @staticmethod
+    def _read_mentions(
+        spans: TrainingSpans, row: np.ndarray, mention: np.ndarray, output: EncoderOutput
+    ) -> SpanVectors:
+        """Return what the model sees at mentions of a batch, with gradients."""
+        places = spans.places.select(mention)
+        columns = tuple(map(torch.from_numpy, (row, places.first, places.last)))
+        logits, vectors = logits_at(output.marks, *columns), span_means(output.vectors, *columns)
+        return SpanVectors(places, logits, vectors)
 
     def _drop_gold(
         self, gold: np.ndarray, candidates: int, draw: np.random.Generator
@@ -292,13 +291,18 @@ class LinkTask(AdamWTask[np.ndarray]):
         fixed: Tensor,
         owner: Tensor,
         gold: np.ndarray,
-        weight: Tensor,
-        dropped: Tensor,
+        mention: np.ndarray,
         candidate: np.ndarray,
+        draw: np.random.Generator,
     ) -> Tensor:
-        """Return the mean loss of the link head without and with coherence."""
-        spans, right = self.spans, torch.from_numpy(gold)
+        """Return the mean loss of the link head without and with coherence.
+
+        The right candidate of some mentions is left out (see `_drop_gold`).
+        """
+        spans = self.spans
         assert spans is not None
+        dropped, remaining = self._drop_gold(gold, len(candidate), draw)
+        right, weight = torch.from_numpy(remaining), torch.from_numpy(spans.weight[mention])
         silence = torch.zeros(len(fixed), len(COHERENCE_FEATURES))
         first = self.model.head(torch.cat([fixed, silence], dim=1))
         first = first.masked_fill(dropped, -torch.inf)
@@ -309,6 +313,16 @@ class LinkTask(AdamWTask[np.ndarray]):
         second = self.model.head(torch.cat([fixed, support], dim=1))
         second = second.masked_fill(dropped, -torch.inf)
         return (loss + link_loss(second, owner, right, weight)) / 2
+
+
+def _entity_loss(
+    dots: Tensor, owner: Tensor, gold: np.ndarray, vectors: Tensor, entities: Tensor, ids: Tensor
+) -> Tensor:
+    """Return the loss of the mentions (M,) whose right candidate is known, by its row in `gold`."""
+    marked = np.flatnonzero(gold >= 0)
+    right = torch.from_numpy(gold[marked])
+    marked_vectors = vectors[torch.from_numpy(marked)]
+    return entity_loss(dots, owner, right, marked_vectors, entities[right], ids[right])
 
 
 def _local_rows(gold: np.ndarray, candidate: np.ndarray) -> np.ndarray:

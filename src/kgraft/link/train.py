@@ -52,5 +52,5 @@ def train_linker(
 
 
 def new_model(encoder: str | None, settings: LinkSettings) -> LinkModel:
-    """Return a link model that knows nothing yet."""
+    """Return a link model that is not trained yet."""
     return LinkModel(LinkConfig(encoder=encoder, rank=settings.rank), seed=settings.seed)

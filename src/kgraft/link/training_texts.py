@@ -1,7 +1,7 @@
 """Training texts: annotated texts of one graph, and what a link model learns from them.
 
-A name that is not annotated is not always wrong to link: annotation may be partial. What is sure is
-learnt with full weight: the annotated mentions, whatever overlaps them, and names that are written
+A name that is not annotated is not always wrong to link: annotation may be partial. What is certain
+has full weight: the annotated mentions, whatever overlaps them, and names that are written
 otherwise in the text ("titanic", "is"). What may be a mention that nobody marked counts little.
 """
 
@@ -27,7 +27,7 @@ from kgraft.text import TokenSpans, Windows
 
 @dataclass(frozen=True)
 class Unmarked:
-    """How much a name that is not annotated counts as no mention, from 0 to 1."""
+    """How much a name that is not annotated counts as not being a mention, from 0 to 1."""
 
     other_case: float = 0.5  # a name with capitals, in small letters
     common_word: float = 0.3  # in a text without capitals: an ordinary word
@@ -66,22 +66,16 @@ class TrainingSpans:
     entity_vectors: Tensor  # (E, D)
     teaches_mentions: bool
 
+    def candidates(self, mention: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the candidates of some mentions: row within `mention`, candidate."""
+        return expand(self.mentions.bounds[mention], self.mentions.bounds[mention + 1])
+
 
 def training_spans(model: LinkModel, source: TrainingTexts, part: np.ndarray) -> TrainingSpans:
     """Find what the model, as it is, learns from some of the texts."""
     knowledge, data = source.knowledge, source.texts.select(part)
-    if knowledge.index is None:
-        mentions = find_names(knowledge, data.texts)
-    else:
-        mentions, _ = find_mentions(model, knowledge, data.texts)
-    mentions = _with_annotated(mentions, data)
     windows = model.encoder.windows(data.texts)
-    places = windows.locate(mentions.text, mentions.start, mentions.end)
-    order = np.argsort(places.window, kind="stable")
-    order = order[places.window[order] >= 0]
-    features = knowledge.features(data.texts, mentions)
-    features = features[expand(mentions.bounds[order], mentions.bounds[order + 1])[1]]
-    mentions, places = mentions.select(order), places.select(order)
+    mentions, places, features = _read_mentions(model, knowledge, data, windows)
     meant = _annotated_entity(mentions, data)
     gold = _gold_rows(mentions, meant)
     weight = _weights(mentions, features, data, source.unmarked, meant)
@@ -103,6 +97,23 @@ def training_spans(model: LinkModel, source: TrainingTexts, part: np.ndarray) ->
         entity_vectors=knowledge.vectors(distinct),
         teaches_mentions=source.teaches_mentions,
     )
+
+
+def _read_mentions(
+    model: LinkModel, knowledge: Knowledge, data: AnnotatedTexts, windows: Windows
+) -> tuple[Mentions, TokenSpans, np.ndarray]:
+    """Return the mentions of texts in order of the window, their tokens and their features."""
+    if knowledge.index is None:
+        mentions = find_names(knowledge, data.texts)
+    else:
+        mentions, _ = find_mentions(model, knowledge, data.texts)
+    mentions = _with_annotated(mentions, data)
+    places = windows.locate(mentions.text, mentions.start, mentions.end)
+    order = np.argsort(places.window, kind="stable")
+    order = order[places.window[order] >= 0]
+    features = knowledge.features(data.texts, mentions)
+    features = features[expand(mentions.bounds[order], mentions.bounds[order + 1])[1]]
+    return mentions.select(order), places.select(order), features
 
 
 _NOT_ANNOTATED = -9
@@ -154,25 +165,31 @@ def _weights(
     """Return how much each mention counts in the link loss."""
     if not len(mentions.entity):
         return np.zeros(len(mentions))
-    column = {name: features[:, FEATURES.index(name)] for name in _LOOKED_AT}
     has_candidate = mentions.sizes > 0
     best = np.where(has_candidate, mentions.best, 0)
-    first = {name: values[best] > 0 for name, values in column.items()}
-    forms = np.zeros(len(mentions), np.uint8)
-    np.bitwise_or.at(forms, mentions.owner, mentions.forms)
-    lower, cased = first["lower"], first["in cased text"]
-    has_letters = lower | first["upper"] | first["capital"]
-    capital_name = (forms & Form.LOWER) == 0
-    common = column["rarest word"][best] * 5 >= 4.5
-    weight = np.full(len(mentions), unmarked.proper)
-    weight[(lower & ~capital_name) | ~has_letters] = unmarked.concept
-    weight[lower & capital_name & ~cased & common] = unmarked.common_word
-    weight[lower & capital_name & cased] = unmarked.other_case
-    weight[first["acronym in other case"]] = 1.0
+    weight = _unmarked_weights(mentions, features[best], unmarked)
     weight[mentions.match[best] == Match.NEIGHBOUR] = unmarked.concept
     touching, ignored = _touching(mentions, data)
     weight[touching | (meant >= 0)] = 1.0
     weight[ignored | ~has_candidate] = 0.0
+    return weight
+
+
+def _unmarked_weights(mentions: Mentions, features: np.ndarray, unmarked: Unmarked) -> np.ndarray:
+    """Return the weights of mentions that nobody marked, by the features (M, F) of their best."""
+    column = {name: features[:, FEATURES.index(name)] for name in _LOOKED_AT}
+    holds = {name: values > 0 for name, values in column.items()}
+    forms = np.zeros(len(mentions), np.uint8)
+    np.bitwise_or.at(forms, mentions.owner, mentions.forms)
+    lower, cased = holds["lower"], holds["in cased text"]
+    has_letters = lower | holds["upper"] | holds["capital"]
+    capital_name = (forms & Form.LOWER) == 0
+    common = column["rarest word"] * 5 >= 4.5
+    weight = np.full(len(mentions), unmarked.proper)
+    weight[(lower & ~capital_name) | ~has_letters] = unmarked.concept
+    weight[lower & capital_name & ~cased & common] = unmarked.common_word
+    weight[lower & capital_name & cased] = unmarked.other_case
+    weight[holds["acronym in other case"]] = 1.0
     return weight
 
 

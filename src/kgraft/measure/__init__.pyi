@@ -1,8 +1,9 @@
 from .calibration import Logistic, brier, calibration_error, fit_logistic
-from .paired import Difference, f1, macro_f1, paired_difference, perplexity, ratio
+from .paired import Difference, Figure, f1, macro_f1, paired_difference, perplexity, ratio
 from .queries import Queries, QueryBatch
 from .ranking import (
     PROTOCOL,
+    SCORES,
     Ranking,
     filtered_ranks,
     query_chunks,
@@ -13,7 +14,9 @@ from .ranking import (
 
 __all__ = [
     "PROTOCOL",
+    "SCORES",
     "Difference",
+    "Figure",
     "Logistic",
     "Queries",
     "QueryBatch",

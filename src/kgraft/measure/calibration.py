@@ -1,4 +1,4 @@
-"""Scores turned into probabilities that can be believed, and how far they can be."""
+"""Scores as calibrated probabilities, and how well calibrated they are."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def fit_logistic(features: np.ndarray, labels: np.ndarray, *, ridge: float = 1e-
     """
     x, y = _checked_features(features), np.asarray(labels, np.float64)
     mean, deviation = x.mean(0), x.std(0)
-    deviation[deviation <= 1e-12 * np.abs(mean)] = 1.0  # a constant tells nothing
+    deviation[deviation <= 1e-12 * np.abs(mean)] = 1.0  # a constant carries no information
     x = np.column_stack([(x - mean) / deviation, np.ones(len(x))])  # (n, F + 1)
     solution = _minimise(x, platt_targets(y), np.append(np.full(x.shape[1] - 1, ridge), 0.0))
     weights = solution[:-1] / deviation

@@ -1,6 +1,6 @@
 """Filtered ranking: the rank of each true answer among all entities that are not known answers.
 
-    ranking = rank(score, queries, known, entities=len(graph.entities))
+    ranking = rank(score, queries, known_queries, entities=len(graph.entities))
     ranking.figures()["mrr"]
 
 `score` is any function from a `QueryBatch` of B queries to scores (B, N) of all entities. Scores
@@ -76,15 +76,15 @@ class Ranking:
 def rank(
     score: Score,
     queries: Queries,
-    known: Queries,
+    known_queries: Queries,
     *,
     entities: int,
     scores: int = SCORES,
     progress: Progress | None = None,
 ) -> Ranking:
-    """Rank the answers of all queries among `entities` entities, other `known` answers left out.
+    """Rank the answers of all queries among `entities` entities, other known answers left out.
 
-    `known` holds all splits of the graph; up to `scores` scores are in memory at a time.
+    `known_queries` are those of all splits; up to `scores` scores are in memory at a time.
     """
     progress = progress or Silent()
     progress.start("rank", len(queries))
@@ -92,7 +92,7 @@ def rank(
     for indices in query_chunks(len(queries), entities, scores):
         batch = queries.batch(indices)
         rows, answers = queries.answers(indices)
-        ranks.append(filtered_ranks(score(batch), rows, answers, *known.known(batch)))
+        ranks.append(filtered_ranks(score(batch), rows, answers, *known_queries.known(batch)))
         progress.advance(len(indices))
     relation = np.repeat(queries.relation, np.diff(queries.bounds))
     return Ranking(relation, np.concatenate(ranks), queries.relations)
@@ -119,18 +119,18 @@ def filtered_ranks(
     rows: np.ndarray,
     answers: np.ndarray,
     known_rows: np.ndarray,
-    known: np.ndarray,
+    known_answers: np.ndarray,
 ) -> np.ndarray:
     """Return the rank of each answer: 1 + how many score more + half of how many score the same.
 
-    `scores` (B, N) holds a query a row and is written over. Answer p is asked in row `rows[p]`; the
-    known answers of a row, among them those asked for, are no rivals to one another. This is the
-    *realistic* rank: what a random order of equal scores gives on average.
+    `scores` (B, N) holds one query per row and is written over. Answer p is asked for in row
+    `rows[p]`; the known answers of a row, among them those asked for, do not count against one
+    another. This is the *realistic* rank: what a random order of equal scores gives on average.
     """
     own = scores[rows, answers].copy()  # (P,)
     if np.isnan(own).any():
         raise BadInput("scores are not numbers (NaN)", remedy="train the vectors again")
-    scores[known_rows, known] = np.nan  # neither more nor the same
+    scores[known_rows, known_answers] = np.nan  # neither more nor the same
     step = max(len(scores), _AT_ONCE)
     parts = [slice(first, first + step) for first in range(0, len(own), step)]
     return np.concatenate([np.zeros(0), *(_ranks(scores, rows[p], own[p]) for p in parts)])

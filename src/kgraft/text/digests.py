@@ -17,7 +17,7 @@ Stamp = tuple[Path, int, int]  # resolved path, size, mtime_ns: they change when
 
 
 def stamp(file: Path) -> Stamp:
-    """Return what tells whether a file has changed, without reading it."""
+    """Return what shows whether a file has changed, without reading it."""
     stat = file.stat()
     return file.resolve(), stat.st_size, stat.st_mtime_ns
 

@@ -26,7 +26,7 @@ from kgraft.text.windows import Windows
 
 SHARE = 0.15  # of the tokens that are chosen
 HEAD = "head.safetensors"  # the file of a head in a folder
-LARGEST = 50.0  # mean loss of which the perplexity is still told apart from infinity
+LARGEST = 50.0  # mean loss up to which the perplexity is finite
 
 
 @dataclass(frozen=True)

@@ -10,25 +10,25 @@ WORDS = 90  # of a passage: about what a window of 128 tokens holds
 def passages(
     documents: Sequence[str], texts: Sequence[str], *, words: int = WORDS
 ) -> list[list[int]]:
-    """Return the numbers of sentences that make a passage, in order.
+    """Return the indices of the sentences of each passage, in order.
 
-    They follow one another in the same document and have at most `words` words together, or it is
-    one sentence alone.
+    They follow one another in the same document and have at most `words` words together; a longer
+    sentence is a passage alone.
 
     >>> passages(["a", "a", "a", "b"], ["one two", "three", "four five", "six"], words=3)
     [[0, 1], [2], [3]]
     """
-    groups: list[list[int]] = []
+    grouped: list[list[int]] = []
     room = 0
-    for number, text in enumerate(texts):
+    for index, text in enumerate(texts):
         size = len(text.split())
-        if groups and documents[number] == documents[number - 1] and size <= room:
-            groups[-1].append(number)
+        if grouped and documents[index] == documents[index - 1] and size <= room:
+            grouped[-1].append(index)
             room -= size
         else:
-            groups.append([number])
+            grouped.append([index])
             room = words - size
-    return groups
+    return grouped
 
 
 def join_sentences(texts: Sequence[str]) -> tuple[str, list[int]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
     from transformers import PreTrainedTokenizerBase
 
-TEXTS = 4096  # texts handed over at once: the tokenizer's own records take ~200 bytes a token
+TEXTS = 4096  # texts handed over at once: the tokenizer's own records take ~200 bytes per token
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

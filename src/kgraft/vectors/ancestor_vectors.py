@@ -15,7 +15,7 @@ HOPS = 20  # steps upwards: more than the longest way in WordNet
 
 
 class AncestorVectors(EntityVectors):
-    """A vector that tells the ancestors of an entity: v = r + the mean of its parents' v.
+    """A vector that encodes the ancestors of an entity: v = r + the mean of its parents' v.
 
     r is a random vector of each entity, the same for the same graph and seed: whether one thing is
     among the ancestors of another shows in the product of its r and the other's v. `upwards` are

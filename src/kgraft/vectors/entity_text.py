@@ -51,7 +51,7 @@ def entity_texts(graph: Graph, entities: np.ndarray, fields: Sequence[str] = FIE
 
 
 def _column(taken: pa.Table, name: str) -> pa.Array:
-    """Return a column as plain text, lists joined by commas, nothing where it is not asked for."""
+    """Return a column as plain text, lists joined by commas, nothing where it was not requested."""
     if name not in taken.column_names:
         return pa.array([""] * len(taken), pa.string())
     column = taken[name].combine_chunks()
@@ -65,7 +65,7 @@ def _column(taken: pa.Table, name: str) -> pa.Array:
 def _facts(
     graph: Graph, entities: np.ndarray, descriptions: pa.Array, fields: Sequence[str]
 ) -> pa.Array:
-    """Return some facts in words of each entity without a description, where they are asked for."""
+    """Return facts in words of each entity without a description, if facts are requested."""
     facts = [""] * len(entities)
     if "facts" in fields:
         for row in np.flatnonzero(numbers(pc.equal(descriptions, ""))).tolist():
@@ -80,6 +80,6 @@ def _fact(near: Neighbour) -> str:
 
 
 def _enclose(before: str, texts: pa.Array, after: str) -> pa.Array:
-    """Put something before and after each text that says something."""
+    """Put something before and after each text that is not empty."""
     enclosed = pc.binary_join_element_wise(before, texts, after, "")
     return pc.if_else(pc.equal(texts, ""), "", enclosed)

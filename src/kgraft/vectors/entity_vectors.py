@@ -21,7 +21,7 @@ EntityIndices = np.ndarray | torch.Tensor | Sequence[int]
 
 ORIGIN = "U16"  # how NumPy holds the name of an origin
 NONE = "none"  # the origin of an entity of which nothing is known
-BLOCK = 1 << 22  # numbers of a vector held at once in work over all entities: 16 MB
+BLOCK = 1 << 22  # numbers in memory at once in work over all entities: 16 MB
 
 
 class SimilarEntity(NamedTuple):
@@ -45,7 +45,7 @@ class EntityVectors(ABC):
     | such a table, and entities added since     | `TableVectors` with `cold_start=…`              |
     | both, and a model that may weigh the two   | `CombinedVectors`                           |
     | what stands next to an entity              | `NeighbourVectors` of any of these          |
-    | what an entity is a kind of, all the way   | `AncestorVectors`                           |
+    | the ancestors of an entity   | `AncestorVectors`                           |
     | names that a model must be able to say     | `WordVectors`                               |
     | a trained graph attention over any of them | `AttentionVectors`                          |
 

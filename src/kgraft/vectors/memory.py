@@ -70,7 +70,7 @@ class Memory:
         return self._mapped[part]
 
     def switch_to(self, version: int) -> bool:
-        """Switch to another version, and tell whether it is there."""
+        """Switch to another version, and return whether it exists."""
         there = version == 0 or all(self._file(part, version).is_file() for part in PARTS)
         if there:
             self.version, self._mapped = version, {}

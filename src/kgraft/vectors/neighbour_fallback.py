@@ -14,8 +14,8 @@ from kgraft.vectors.cold_start import ColdStart, ColdStartVectors
 from kgraft.vectors.trained import TrainedRows
 
 MOST = 256  # edges of an entity that are looked at
-EDGES = 1 << 14  # edges whose vectors are held at once
-_ROWS = 1 << 20  # edges held at once as numbers
+EDGES = 1 << 14  # edges whose vectors are in memory at once
+_ROWS = 1 << 20  # edges in memory at once
 
 Guess = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 """(neighbours (E, D), relations (E,), direction (E,)) → what the edges predict, (E, D)."""

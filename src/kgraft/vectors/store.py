@@ -1,7 +1,7 @@
 """The cache of vectors: an SQLite file that many processes may read and fill at once.
 
-A transaction is on disk as a whole or not at all, also after a kill, and a checksum of each vector
-tells a damaged one. A damaged file stays where it is and one with the next number takes its place:
+A transaction is on disk completely or not at all, also after a kill, and the checksum of each
+vector reveals damage. A damaged file stays where it is and one with the next number replaces it:
 no process loses a file that it is using.
 """
 

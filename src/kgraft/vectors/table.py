@@ -52,7 +52,7 @@ class TableVectors(EntityVectors):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the writer said about the vectors: model, settings, seed, figures."""
+        """How the vectors were made: model, settings, seed, figures."""
         return self.stored.facts
 
     def _take(self, entities: np.ndarray) -> torch.Tensor:

@@ -11,7 +11,7 @@ from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.vectors.folder import StoredVectors
 
-SAMPLED = 20_000  # rows that tell what is usual
+SAMPLED = 20_000  # rows that represent all
 
 
 class TrainedRows:

@@ -1,7 +1,7 @@
 """Word vectors: the words of an entity's text, as an encoder's own table of words has them.
 
-What an encoder says of hidden words it says in the space of this table. Vectors from there tell it
-names without any detour.
+An encoder predicts hidden words in the space of this table, so that it can read names from these
+vectors directly.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class WordVectors(EntityVectors):
     """The mean of the word vectors of an entity's label, or of other fields of its text.
 
-    The table's own mean is taken off, so that what all words share says nothing. It is the table as
-    it is when the vectors are made: to train the encoder further does not change them.
+    The mean of the table is subtracted, so that what all words share does not count. The table is
+    copied when the vectors are made: training the encoder further does not change them.
     """
 
     def __init__(

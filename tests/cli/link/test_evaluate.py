@@ -8,7 +8,7 @@ def test_figures_and_errors_are_shown(run, marked):
     assert result.exit_code == 0, result.output
     for words in (
         "precision", "weak", "strong", "30 texts", "calibration error", "recall by type: city",
-        "by frequency", "judged to be no link",
+        "by frequency", "judged not to be a link",
     ):  # fmt: skip
         assert words in result.stdout
 

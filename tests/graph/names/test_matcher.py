@@ -183,7 +183,7 @@ def test_exact_candidates_are_those_of_the_alias_table(graph, matcher):
 
 def test_forms_of_words_count_like_names(graph, matcher):
     """Rats means what its name means, and tumors besides; a word of no form means its names."""
-    rat, tumor = graph.numbers_of(["rat", "tumor"]).tolist()
+    rat, tumor = graph.indices_of(["rat", "tumor"]).tolist()
 
     def forms(words):
         index = np.array([words.index("rats"), words.index("rat")])

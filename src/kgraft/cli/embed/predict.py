@@ -63,8 +63,8 @@ def _print_predictions(answers: list[Prediction]) -> None:
     table = Table("probability", "score", "answer", "", box=None, header_style="dim")
     for answer in answers:
         probability = "" if answer.probability is None else f"{answer.probability:.3f}"
-        known = "[dim]known[/]" if answer.known else "[green]new[/]"
-        table.add_row(probability, f"{answer.score:.3f}", name_and_id(answer.entity), known)
+        status = "[dim]known[/]" if answer.known else "[green]new[/]"
+        table.add_row(probability, f"{answer.score:.3f}", name_and_id(answer.entity), status)
     console().print(table)
 
 

@@ -60,7 +60,7 @@ def plot(
     ] = 2000,
     labels: Annotated[int, typer.Option(min=0, max=MOST, help="Names to write.")] = 60,
 ) -> None:
-    """Draw a map of the entities: those with like vectors lie together.
+    """Draw a map of the entities: entities with similar vectors lie together.
 
     Example:  kgraft embed plot world world.complex --out world.png
     """
@@ -70,6 +70,6 @@ def plot(
 
     chosen = choose_entities(predictor.graph, limit)
     title = f"{predictor.graph.manifest.name}: {predictor.settings.model} vectors"
-    found = predictor.vectors.take(chosen)
-    plot_vectors(predictor.graph, chosen, found, out, labels=labels, title=title)
+    entity_vectors = predictor.vectors.take(chosen)
+    plot_vectors(predictor.graph, chosen, entity_vectors, out, labels=labels, title=title)
     console().print(f"[green]{escape(out)}[/]: {len(chosen):,} entities")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli.given import GRAFT_TASKS, PARTS, choose, need_encoder, need_graft, need_task_data
+from kgraft.cli.given import PARTS, need_encoder, need_graft, need_task_data
 from kgraft.cli.output import AsJson, Quiet, console, escape, print_json
 from kgraft.errors import BadInput
 from kgraft.progress import progress_bar
@@ -47,22 +47,22 @@ def eval_(
     """
     if (model is None) == (encoder is None):
         raise BadInput("there is nothing to measure", remedy="give either --model or --encoder")
-    choose("task", task, GRAFT_TASKS)
+    from kgraft.tasks import GRAFT_TASKS
+
+    GRAFT_TASKS.check(task)
     if model is None and task not in PARTS:
         remedy = f"choose from {', '.join(name for name in GRAFT_TASKS if name in PARTS)}"
         raise BadInput(f"{task} needs a graft", remedy=f"{remedy}, or give one: --model")
     need_graft(model)
     need_encoder(None if encoder == "default" else encoder)
     need_task_data(task, data)
-    from kgraft.tasks import evaluate
-
     if model is None:
         _plain(task, data, encoder, seeds, quiet=quiet, as_json=as_json)
         return
     with progress_bar(quiet) as progress:
-        result = evaluate(task, data, model, seeds=seeds, progress=progress)
+        result = GRAFT_TASKS[task].compare(model, data, seeds=seeds, progress=progress)
     if as_json:
-        print_json({"task": task, "difference": result.difference, **vars(result)})
+        print_json({"task": task, **result.to_dict()})
     else:
         console().print(escape(f"{task}  {result}"))
 
@@ -70,11 +70,11 @@ def eval_(
 def _plain(
     task: str, data: Path, encoder: str | None, seeds: int, *, quiet: bool, as_json: bool
 ) -> None:
-    from kgraft.tasks import evaluate_plain
+    from kgraft.tasks import evaluate_encoder
 
     name = None if encoder == "default" else encoder
     with progress_bar(quiet) as progress:
-        figure = evaluate_plain(task, data, name, seeds=seeds, progress=progress)
+        figure = evaluate_encoder(task, name, data, seeds=seeds, progress=progress)
     if as_json:
         print_json({"task": task, "encoder": encoder, "figure": figure})
     else:

@@ -4,73 +4,62 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kgraft.cli.given import need_encoder, need_room, need_texts
 from kgraft.cli.output import (
-    MOST_EPOCHS,
     AsJson,
     GraphName,
     Overwrite,
     Quiet,
-    Seed,
     console,
     epoch_line,
     escape,
-    finite,
     print_json,
 )
+from kgraft.cli.settings_options import Changes, settings_options
+from kgraft.joint.settings import JointConfig, PretrainSettings, Weights
 from kgraft.progress import progress_bar
 
-FIGURES = ("perplexity", "mentions")  # that are told of an epoch
+if TYPE_CHECKING:
+    from kgraft.training import Epoch
+
+FIGURES = ("perplexity", "mentions")  # of an epoch that are printed
+MAX_LENGTH = 128  # tokens of a text that are read at once
 
 
+@settings_options(JointConfig, parameter="shape")
+@settings_options(Weights, parameter="weights")
+@settings_options(PretrainSettings)
 def pretrain(
     graph: GraphName = "world",
     texts: Annotated[
         Path | None,
         typer.Option(
-            help="JSON Lines with a text each, mentions marked or not; else the graph's own."
+            help="JSON Lines with one text each, mentions annotated or not; by default the graph's "
+            "own."
         ),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path("joint"),
     encoder: Annotated[
         str | None, typer.Option(help="An encoder's folder or hub name, if not the default.")
     ] = None,
-    cut: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=1000, help="The last layer that reads without the graph; half by default."
-        ),
-    ] = None,
-    epochs: Annotated[
-        int | None, typer.Option(min=1, max=MOST_EPOCHS, help="Passes over the texts.")
-    ] = None,
-    words: Annotated[
-        float, typer.Option(min=0, max=1e6, callback=finite, help="Weight of masked words.")
-    ] = 1.0,
-    mentions: Annotated[
-        float, typer.Option(min=0, max=1e6, callback=finite, help="Weight of masked entities.")
-    ] = 1.0,
-    categories: Annotated[
-        float, typer.Option(min=0, max=1e6, callback=finite, help="Weight of entity categories.")
-    ] = 1.0,
-    relations: Annotated[
-        float, typer.Option(min=0, max=1e6, callback=finite, help="Weight of relations.")
-    ] = 1.0,
-    seed: Seed = 0,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
+    *,
+    shape: Changes,
+    weights: Changes,
+    changes: Changes,
 ) -> None:
     """Pre-train a joint model: the graph's entities inform the text, descriptions the graph.
 
     It learns four things at once: masked words, masked entities, the categories of entities, and
-    the relations between them. Texts whose mentions are not marked are linked first, by kgraft's
-    own linker. A tenth of the texts is set apart to choose the epoch by. Interrupted or killed, the
-    same command goes on where it stopped; 'accelerate launch' spreads it over processes.
+    the relations between them. Texts whose mentions are not annotated are linked first, by kgraft's
+    own linker. A tenth of the texts is held out to choose the epoch by. Interrupted or killed, the
+    same command resumes where it stopped; 'accelerate launch' spreads it over processes.
 
     Examples:
 
@@ -85,38 +74,43 @@ def pretrain(
     need_encoder(encoder)
     need_room(out, overwrite=overwrite)
     from kgraft.corpus import verbalise_graph
-    from kgraft.joint import JointConfig, JointModel, PretrainSettings, Weights
-    from kgraft.joint import pretrain as train
+    from kgraft.joint import JointModel
+    from kgraft.joint import pretrain as pretrain_model
     from kgraft.link import read_or_link
     from kgraft.text import Encoder
 
-    weights = Weights(words, mentions, categories, relations)
-    settings = PretrainSettings(weights=weights, seed=seed).changed(epochs=epochs)
-    told: dict[str, float] = {}
+    settings = PretrainSettings(weights=Weights().replace(**weights)).replace(**changes)
+    config, seed = JointConfig().replace(**shape), settings.seed
+    figures: dict[str, float] = {}
     with progress_bar(quiet) as progress:
         if texts is None:
             data = verbalise_graph(opened, seed=seed)
         else:
             data = read_or_link(texts, opened, out, progress=progress)
-        learnt, chosen_by = data.hold_out(seed=seed)
-        model = JointModel(Encoder.load(encoder, max_length=128), JointConfig(cut=cut), seed=seed)
+        train, valid = data.hold_out(seed=seed)
+        model = JointModel(Encoder.load(encoder, max_length=MAX_LENGTH), config, seed=seed)
         if not quiet:
-            said = f"{len(learnt):,} texts with {len(learnt.mentions):,} mentions"
-            print(f"{said}, {len(chosen_by):,} to choose by; seed {seed}", file=sys.stderr)
-        for epoch in train(
+            counts = f"{len(train):,} texts with {len(train.mentions):,} mentions"
+            print(f"{counts}, {len(valid):,} held out; seed {seed}", file=sys.stderr)
+        for epoch in pretrain_model(
             model,
             opened,
-            learnt,
+            train,
             out,
-            valid=chosen_by,
+            valid=valid,
             settings=settings,
             overwrite=overwrite,
             progress=progress,
         ):
-            if not quiet:
-                print(epoch_line(epoch, epoch.losses, FIGURES), file=sys.stderr)
-            told = {"epoch": epoch.number, **epoch.losses, **epoch.figures}
+            figures = _report(epoch, quiet=quiet)
     if as_json:
-        print_json({"out": str(out), **told})
+        print_json({"out": str(out), **figures})
     else:
         console().print(f"[green]{escape(out)}[/]: measure it with  kgraft joint eval")
+
+
+def _report(epoch: Epoch, *, quiet: bool) -> dict[str, float]:
+    """Print an epoch, and return its losses and figures."""
+    if not quiet:
+        print(epoch_line(epoch, epoch.losses, FIGURES), file=sys.stderr)
+    return {"epoch": epoch.number, **epoch.losses, **epoch.figures}

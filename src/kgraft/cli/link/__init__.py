@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import typer
-from typer.core import TyperGroup
 
+from kgraft.cli.default_command import DefaultCommandGroup
 from kgraft.cli.link.calibrate import calibrate
 from kgraft.cli.link.evaluate import eval_
 from kgraft.cli.link.export import export
@@ -17,15 +15,10 @@ from kgraft.cli.link.train import train
 TEXT = "text"
 
 
-class _TextFirst(TyperGroup):
+class _TextFirst(DefaultCommandGroup):
     """A group that takes what is not one of its commands for a text."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
-        """Put the command for texts first where none is named."""
-        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
-            args = [TEXT, *args]
-        parsed: list[str] = super().parse_args(ctx, args)
-        return parsed
+    default = TEXT
 
 
 app = typer.Typer(

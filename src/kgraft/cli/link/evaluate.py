@@ -70,9 +70,9 @@ def _print(made: Report) -> None:
     for title, groups in (("recall by type", made.by_type), ("by frequency", made.by_frequency)):
         shown = "  ".join(f"{escape(n)} {r:.2f} [dim]({c})[/]" for n, (r, c) in groups.items())
         out.print(f"{title}: {shown}")
-    for kind, found in made.errors.items():
-        out.print(f"\n[bold]{kind}[/]: {found.count}")
-        for example in found.examples:
+    for kind, errors in made.errors.items():
+        out.print(f"\n[bold]{kind}[/]: {errors.count}")
+        for example in errors.examples:
             out.print("  " + escape(_line(example)))
 
 

@@ -23,7 +23,7 @@ def index(
 ) -> None:
     """Build the index that finds entities whose names are not in the text.
 
-    Linking works without it. With it, a mention that is no name of the graph gets the entities
+    Linking works without it. With it, a mention that is not a name of the graph gets the entities
     nearest in meaning as candidates. It is kept in the cache, for this version of the graph and
     this encoder. Interrupted, the same command resumes.
 

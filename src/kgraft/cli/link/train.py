@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,7 +25,10 @@ from kgraft.errors import BadInput
 from kgraft.link.settings import LinkSettings
 from kgraft.progress import progress_bar
 
-FIGURES = ("weak_f1", "strong_f1")  # that are told of an epoch
+if TYPE_CHECKING:
+    from kgraft.link import Adaptation
+
+FIGURES = ("weak_f1", "strong_f1")  # that are printed after an epoch
 
 
 @settings_options(LinkSettings)
@@ -73,10 +76,7 @@ def train(
 
       kgraft link train my-graph --texts marked.jsonl --valid dev.jsonl --out my-linker
     """
-    if from_scratch and init_from is not None:
-        raise BadInput("--init-from and --from-scratch exclude each other", remedy="give one")
-    if encoder is not None and not from_scratch:
-        raise BadInput("--encoder is for --from-scratch", remedy="give both, or leave it out")
+    _check_start(init_from, encoder, from_scratch=from_scratch)
     from kgraft.corpus import read_annotated
     from kgraft.graph import Graph
 
@@ -104,7 +104,18 @@ def train(
         ):
             if not quiet:
                 print(epoch_line(epoch, ["loss"], FIGURES), file=sys.stderr)
-    outcome = read_adaptation(out)
+    _show(graph, out, read_adaptation(out), as_json=as_json)
+
+
+def _check_start(init_from: str | None, encoder: str | None, *, from_scratch: bool) -> None:
+    """Refuse options about what training starts from that exclude each other."""
+    if from_scratch and init_from is not None:
+        raise BadInput("--init-from and --from-scratch exclude each other", remedy="give one")
+    if encoder is not None and not from_scratch:
+        raise BadInput("--encoder is for --from-scratch", remedy="give both, or leave it out")
+
+
+def _show(graph: str, out: Path, outcome: Adaptation, *, as_json: bool) -> None:
     if as_json:
         print_json({"out": str(out), **outcome.to_dict()})
         return

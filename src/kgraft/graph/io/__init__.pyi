@@ -4,6 +4,7 @@ from .formats import Format, Sign, find_format, open_source
 from .options import SourceOptions
 from .readers import FORMATS
 from .tables.in_memory import TablesSource, from_networkx
+from .triple_blocks import escaped
 from .writers import WRITERS
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "SourceOptions",
     "TablesSource",
     "Writer",
+    "escaped",
     "export_graph",
     "find_format",
     "from_networkx",
