@@ -7,20 +7,25 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+from kgraft.graft.graft_folder import GraftFolder
+from kgraft.training import read_manifest
 
 from benchmarks.harness import WORK
 from kgraft.graft import GraftSettings
-from kgraft.graft.saving import read_config
 
 
 def graft_is_current(folder: Path, settings: GraftSettings, identity: Mapping[str, object]) -> bool:
     """Tell whether a graft is there; one of other settings or texts is removed."""
-    wanted = {**asdict(settings), **identity}
-    return is_current(folder, lambda: read_config(folder).facts, wanted)
+    wanted = {**settings.to_dict(), **identity}
+    return is_current(folder, lambda: graft_facts(folder), wanted)
+
+
+def graft_facts(folder: Path) -> Mapping[str, object]:
+    """Return how a graft was trained: its settings, and what its texts were."""
+    return read_manifest(folder, GraftFolder).facts
 
 
 def is_current(

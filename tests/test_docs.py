@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 import typer
+from tests.pages import LANGUAGES, missing_lines, read_blocks
 from typer.testing import CliRunner
 
 from kgraft.cli import app
 from kgraft.graph import Graph
-from tests.pages import LANGUAGES, missing_lines, read_blocks
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]

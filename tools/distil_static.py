@@ -37,7 +37,7 @@ from torch.nn.functional import cross_entropy, embedding_bag, normalize
 from kgraft.graph import Graph, build_graph, open_source
 from kgraft.storage import new_file
 from kgraft.text import Encoder, StaticEncoder, packaged_folder, quantise
-from kgraft.training import stream
+from kgraft.training import Purpose, stream
 
 SEED = 0
 CACHE = ROOT / "build" / "static"
@@ -244,11 +244,11 @@ def read_texts(encoder: Encoder, texts: Sequence[str], folder: Path) -> np.ndarr
 
 def read_vocabulary(encoder: Encoder, size: int) -> np.ndarray:
     """Return the encoder's vector of each token alone, (V, 384) of unit length."""
-    around = encoder.windows(["a"]).padded(np.zeros(1, np.int64))[0][0]  # [CLS] a [SEP]
+    frame = encoder.windows(["a"]).padded(np.zeros(1, np.int64))[0][0]  # [CLS] a [SEP]
     vectors = []
     for first in range(0, size, BATCH):
         tokens = torch.arange(first, min(first + BATCH, size))
-        ids = torch.from_numpy(around).long().repeat(len(tokens), 1)
+        ids = torch.from_numpy(frame).long().repeat(len(tokens), 1)
         ids[:, 1] = tokens
         with torch.no_grad():
             vectors.append(encoder.read(ids, torch.ones_like(ids, dtype=torch.bool)).mean(1))
@@ -308,7 +308,7 @@ def fit_table(start: np.ndarray, training: TrainingData, *, pairs: float) -> np.
     norms = np.linalg.norm(start, axis=1) @ training.counts.sum(axis=0) / training.counts.sum()
     first = torch.from_numpy((start / norms).astype(np.float32))
     table = first.clone().requires_grad_()
-    draw = stream(SEED, 1)
+    draw = stream(SEED, Purpose.STEP)
 
     def loss(rows: np.ndarray) -> Tensor:
         counts = training.counts[rows]
@@ -332,7 +332,7 @@ def _descend(
     steps = epochs * (count // BATCH)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 1 - step / steps)
     for epoch in range(epochs):
-        order = stream(SEED, 0, epoch).permutation(count)
+        order = stream(SEED, Purpose.ORDER, epoch).permutation(count)
         for first in range(0, count - BATCH + 1, BATCH):
             optimiser.zero_grad()
             loss(order[first : first + BATCH]).backward()  # type: ignore[no-untyped-call]
@@ -378,7 +378,7 @@ def retrieval(
     """Take described entities as queries, and labels of other entities up to TARGETS in all."""
     rows = graph.entities.to_pylist()
     own = [n for n, row in enumerate(rows) if row["description"] and is_query(row["id"])]
-    order = stream(SEED, 2).permutation(len(rows))
+    order = stream(SEED, Purpose.VALID).permutation(len(rows))
     chosen = set(own)
     queries = [int(n) for n in order if n in chosen][:most_queries]
     asked = set(queries)

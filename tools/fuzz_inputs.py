@@ -130,9 +130,9 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--only", type=int, help="The number of one case.")
     given = options.parse_args()
-    numbers = range(given.count) if given.only is None else [given.only]
+    cases = range(given.count) if given.only is None else [given.only]
     outcomes: Counter[str] = Counter()
-    for number in numbers:
+    for number in cases:
         outcome, problem = run_case(given.seed, number)
         outcomes[outcome] += 1
         if problem:
@@ -164,8 +164,10 @@ def _judge(format: Format, source: Path, out: Path, name: str, *, skip: bool) ->
     except KgraftError as error:
         if "\n" in str(error) or not str(error):
             return f"{name} FOUND", f"the message is {str(error)!r}"
-        left = sorted(path.name for path in out.iterdir())
-        return (f"{name} FOUND", f"left behind: {left}") if left else (f"{name} refused", "")
+        leftovers = sorted(path.name for path in out.iterdir())
+        return (
+            (f"{name} FOUND", f"left behind: {leftovers}") if leftovers else (f"{name} refused", "")
+        )
     except Exception:
         return f"{name} FOUND", traceback.format_exc()
     if (grown := _grown() - before) > MEMORY:
@@ -208,11 +210,11 @@ def _unpacked(
 
 
 def _flip(content: bytes, chance: random.Random) -> bytes:
-    whole = bytearray(content)
+    flipped = bytearray(content)
     for _ in range(chance.randint(1, 8)):
-        if whole:
-            whole[chance.randrange(len(whole))] = chance.randrange(256)
-    return bytes(whole)
+        if flipped:
+            flipped[chance.randrange(len(flipped))] = chance.randrange(256)
+    return bytes(flipped)
 
 
 def _cut(content: bytes, chance: random.Random) -> bytes:
@@ -321,8 +323,8 @@ def _formats() -> Iterator[tuple[str, Format]]:
             f"{name}.gz": gzip.compress(content, mtime=0),
             f"{name}.bz2": bz2.compress(content),
         }
-        for packed_name, whole in packed.items():
-            yield packed_name, Format({packed_name: whole}, packed_name, read_graph)
+        for packed_name, compressed in packed.items():
+            yield packed_name, Format({packed_name: compressed}, packed_name, read_graph)
     tables = {"triples": TRIPLES, "entities": ENTITIES, "relations": "id\tlabel\nr\tis near\n"}
     tsv = {f"{name}.tsv": text.encode() for name, text in tables.items()}
     csv = {f"{name}.csv": text.replace("\t", ",").encode() for name, text in tables.items()}

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +21,10 @@ from benchmarks.harness import shared_data
 
 from benchmarks.data import texts
 from kgraft.corpus import AnnotatedTexts
+from kgraft.link import LinkModel
 from kgraft.link.evaluate import THRESHOLDS, evaluate, score_texts
 from kgraft.link.knowledge import Knowledge
-from kgraft.link.model import WEIGHTS, LinkModel
+from kgraft.link.model import WEIGHTS
 from kgraft.link.shipped import SHIPPED
 from tools.train_linker import SETTINGS
 
@@ -48,16 +48,18 @@ def main() -> None:
     curves = {name: _curve(model, data, name) for name in SETS}
     row = _little_regret(np.array(list(curves.values())))
     threshold = float(THRESHOLDS[row])
-    model.config = replace(model.config, threshold=round(threshold, 2))
-    model.save_pretrained(SHIPPED)
+    model.config = model.config.replace(threshold=round(threshold, 2))
     chosen = {name: round(float(curve[row]), 3) for name, curve in curves.items()}
+    shipped_card = SHIPPED / "README.md"
+    shipped_card.unlink(missing_ok=True)  # it may be edited: the manifest holds no checksum of it
+    model.save_pretrained(SHIPPED, facts={"settings": SETTINGS.to_dict(), "figures": chosen})
     print(json.dumps({"threshold": model.config.threshold, **chosen}))
     shown = ", ".join(f"{name} {value:.3f}" for name, value in chosen.items())
     size = (SHIPPED / WEIGHTS).stat().st_size / 1e6
     card = CARD.read_text(encoding="utf-8").format(
         settings=SETTINGS, threshold=threshold, figures=shown, size=size
     )
-    (SHIPPED / "README.md").write_text(card, encoding="utf-8")
+    shipped_card.write_text(card, encoding="utf-8")
 
 
 def _little_regret(curves: np.ndarray) -> int:

@@ -21,12 +21,10 @@ from benchmarks.harness import shared_data
 
 from benchmarks.data import texts
 from kgraft.corpus import AnnotatedTexts, graph_texts
+from kgraft.link import LinkModel, LinkSettings, TrainingTexts, new_model, train_linker
 from kgraft.link.head_training import collect_examples, fit_head
 from kgraft.link.knowledge import Knowledge
-from kgraft.link.model import LinkModel
-from kgraft.link.settings import LinkSettings
-from kgraft.link.train import new_model, train_linker
-from kgraft.link.training_texts import FULL, TrainingTexts, Unmarked
+from kgraft.link.training_texts import FULL, Unmarked
 from kgraft.text import Encoder
 
 SETTINGS = LinkSettings(epochs=1, part=3000)
@@ -59,7 +57,7 @@ def main() -> None:
             examples += collect_examples(model, _with_index(source))
     print(f"{len(examples)} batches of examples for the link head", flush=True)
     fit_head(model, examples, seed=SETTINGS.seed)
-    model.save_pretrained(out)
+    model.save_pretrained(out, facts={"settings": SETTINGS.to_dict()})
 
 
 def _with_index(source: TrainingTexts) -> TrainingTexts:
@@ -85,9 +83,9 @@ def training_sources(data: Path, *, for_head: bool = False) -> list[TrainingText
         return opened
 
     def partly_marked(
-        graph: str, annotated: AnnotatedTexts, most: int | None = None, few: int = HEAD_TEXTS
+        graph: str, annotated: AnnotatedTexts, most: int | None = None, head_texts: int = HEAD_TEXTS
     ) -> TrainingTexts:
-        sample = _sample(annotated, few if for_head else most)
+        sample = _sample(annotated, head_texts if for_head else most)
         return TrainingTexts(knowledge(graph), sample, PARTIAL)
 
     def vocabulary(graph: str, most: int) -> TrainingTexts:
@@ -101,7 +99,7 @@ def training_sources(data: Path, *, for_head: bool = False) -> list[TrainingText
         partly_marked("wikidata", noised(texts.rebel(data, "train"))),
         partly_marked("wikidata", noised(texts.knowledgenet(data))),
         partly_marked("wikidata", noised(texts.relation_sentences(data)), 9000),
-        partly_marked("wikidata", questions, 9000, few=HEAD_QUESTIONS),
+        partly_marked("wikidata", questions, 9000, head_texts=HEAD_QUESTIONS),
         vocabulary("wordnet-nouns", 6000),
         *(vocabulary(domain, 2000) for domain in texts.DOMAINS),
         TrainingTexts(knowledge("world"), noised(texts.news(data, "train")), FULL),

@@ -57,10 +57,10 @@ def read_articles(data: Path, graph: Graph) -> Articles:
     return Articles(train, _unlike(valid, seen), _unlike(test, seen))
 
 
-def _unlike(texts: Annotated, seen: set[tuple[str, ...]]) -> Annotated:
+def _unlike(texts: AnnotatedTexts, seen: set[tuple[str, ...]]) -> AnnotatedTexts:
     """Return the passages that share no run of words with what was seen."""
     apart = [n for n, text in enumerate(texts.texts) if not _runs([text]) & seen]
-    return texts.part(np.array(apart, np.int64))
+    return texts.select(np.array(apart, np.int64))
 
 
 def _runs(texts: list[str]) -> set[tuple[str, ...]]:

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.harness import WORK
-from kgraft.graph import Graph, Refusals, build_graph, open_source
-from kgraft.tasks.graph_questions import Questions
+from kgraft.ask import Questions
+from kgraft.graph import Graph, build_graph, open_source
+from kgraft.graph.batches import Refusals
 
 HOPS = (1, 2, 3)
 
@@ -30,12 +31,12 @@ def questions(data: Path, graph: Graph, split: str) -> dict[int, Questions]:
     }
 
 
-def together(parts: dict[int, Questions]) -> Questions:
+def all_hops(by_hops: dict[int, Questions]) -> Questions:
     """Return the questions of all hops as one."""
-    all_hops = list(parts.values())
+    parts = list(by_hops.values())
     topic, start, end = (
-        np.concatenate([getattr(part, name) for part in all_hops])
+        np.concatenate([getattr(part, name) for part in parts])
         for name in ("topic", "start", "end")
     )
-    texts = [text for part in all_hops for text in part.texts]
-    return Questions(texts, topic, start, end, [row for part in all_hops for row in part.answers])
+    texts = [text for part in parts for text in part.texts]
+    return Questions(texts, topic, start, end, [row for part in parts for row in part.answers])

@@ -14,7 +14,8 @@ from benchmarks.harness import WORK
 from kgraft.corpus import read_json_lines
 from kgraft.graph import Graph
 from kgraft.storage import new_file
-from kgraft.tasks.few_shot import RelationTexts, first_of_each
+from kgraft.tasks import RelationTexts
+from kgraft.tasks.joint.relations import first_of_each
 
 
 def relation_sentences(
@@ -27,7 +28,7 @@ def relation_sentences(
 def to_measure(data: Path, graph: Graph, most: int | None = None) -> RelationTexts:
     """Return the sentences to measure on: the first of each relation, or all."""
     test = RelationTexts.read(data / "relations" / "fewrel" / "val_wiki.jsonl", graph)
-    return test if most is None else test.part(first_of_each(test.relation, most))
+    return test if most is None else test.select(first_of_each(test.relation, most))
 
 
 def _learnt(data: Path) -> Path:
@@ -39,7 +40,7 @@ def _learnt(data: Path) -> Path:
     apart = {json.loads(line)["name"] for line in lines}
     with new_file(path) as partial, partial.open("w", encoding="utf-8") as file:
         for source in ("wiki80/all.jsonl.gz", "fewrel/train_wiki.jsonl.gz"):
-            for _, line in json_lines(folder / source):
+            for _, line in read_json_lines(folder / source):
                 item = json.loads(line)
                 item["relation"] = item.get("name", item["relation"])
                 if item["relation"] not in apart:

@@ -11,9 +11,9 @@ import shutil
 from pathlib import Path
 
 from benchmarks.harness import RESULTS, WORK, Benchmark, Goal, Run, shared_data
-from kgraft.embed import LinkPredictor, Settings, preset_settings, train_embedding
+from kgraft.embed import EmbedSettings, LinkPredictor, preset_settings, train_embedding
 from kgraft.graph import Graph, build_graph, open_source
-from kgraft.measure.ranking import PROTOCOL
+from kgraft.measure import PROTOCOL
 from kgraft.vectors import read_vectors
 
 MODELS = ("transe", "rotate", "distmult", "complex")
@@ -77,13 +77,13 @@ def _trained(graph: Graph, settings: EmbedSettings, work: Path) -> Path:
 
 
 def _record(run: Run, model: str, folder: Path, graph: Graph) -> None:
-    embedded = LinkPredictor.open(folder, graph)
-    figures = embedded.rank("test").figures()
+    predictor = LinkPredictor.from_pretrained(folder, graph)
+    figures = predictor.rank("test").figures()
     lines = (folder / "log.jsonl").read_text("utf-8").splitlines()
     epochs = [entry for line in lines if "seconds" in (entry := json.loads(line))]
     run.figure(f"{model}_mrr", round(figures["mrr"], 4))
     run.figure(f"{model}_hits10", round(figures["hits10"], 4))
     run.figure(f"{model}_minutes", round(epochs[-1]["seconds"] / 60, 1))
-    run.figure(f"{model}_valid_mrr", round(embedded.stored.facts["valid"]["mrr"], 4))
+    run.figure(f"{model}_valid_mrr", round(predictor.stored.facts["valid"]["mrr"], 4))
     run.figure(f"{model}_epochs", len(epochs))
-    run.figure(f"{model}_dimension", embedded.settings.dimension)
+    run.figure(f"{model}_dimension", predictor.settings.dimension)

@@ -31,20 +31,19 @@ from benchmarks.embed.ours import (
     RANKED,
     SHARED,
     VALID,
+    epoch_seconds,
     learnt_data,
-    our_epochs,
     queries_of,
     rank_all,
     rows_of,
+    sample_rows,
     settings_of,
-    some_of,
 )
 from benchmarks.harness import RESULTS, ROOT, Benchmark, Goal, Run, seconds, shared_data
 from benchmarks.peers.pykeen import RANK_BATCHES, Peer, filter_triples, pykeen
+from kgraft.embed import EmbeddingTables, EmbedSettings, rank_queries
 from kgraft.embed.data import TrainingData
-from kgraft.embed.tables import EmbeddingTables
-from kgraft.embed.evaluate import rank_queries
-from kgraft.embed.settings import EmbedSettings
+from kgraft.embed.task import EmbedTask
 from kgraft.errors import KgraftError
 from kgraft.graph import Graph, build_graph, open_source
 from kgraft.measure import Queries
@@ -132,54 +131,56 @@ def compare(run: Run, name: str, ours: Sequence[float], theirs: Sequence[float])
 # Training
 
 
-def measure_training(run: Run, model: str, data: TrainingData, epochs: int) -> EmbeddingTables:
+def measure_training(
+    run: Run, model: str, graph: Graph, data: TrainingData, epochs: int
+) -> EmbeddingTables:
     """Let both train epoch by epoch in turns; return kgraft's vectors."""
-    embedding = EmbeddingTables.draw(settings_of(model, epochs), data.entities, data.relations)
-    peer = peer_of(embedding)
-    turns = zip(our_epochs(embedding, data), peer.epochs(data.triples, epochs), strict=True)
+    task = EmbedTask(graph, data, settings_of(model, epochs))
+    peer = peer_of(task.tables)
+    turns = zip(epoch_seconds(task), peer.epochs(data.triples, epochs), strict=True)
     rates = [[len(data.triples) / taken for taken in turn] for turn in turns]
     ours, theirs = (list(side) for side in zip(*rates, strict=True))
     compare(run, f"{model}_train_vs_pykeen", ours, theirs)
     run.figure(f"{model}_triples_per_second", ours)
     run.figure(f"pykeen_{model}_triples_per_second", theirs)
-    run.figure(f"{model}_mrr_after_epochs", mrr(embedding, data))
-    their_vectors = EmbeddingTables(embedding.settings, *peer.vectors())
-    run.figure(f"pykeen_{model}_mrr_after_epochs", mrr(their_vectors, data))
-    return embedding
+    run.figure(f"{model}_mrr_after_epochs", mrr(task.tables, data))
+    their_tables = EmbeddingTables(task.settings, *peer.vectors())
+    run.figure(f"pykeen_{model}_mrr_after_epochs", mrr(their_tables, data))
+    return task.tables
 
 
-def peer_of(embedding: EmbeddingTables) -> Peer:
-    """Return PyKEEN's model with the vectors of an embedding."""
-    entities, relations = embedding.entities, embedding.relations
-    model = embedding.settings.model
+def peer_of(tables: EmbeddingTables) -> Peer:
+    """Return PyKEEN's model with the same first vectors."""
+    entities, relations = tables.entities, tables.relations
+    model = tables.settings.model
     return Peer(model, len(entities), len(relations), vectors=(entities, relations))
 
 
-def mrr(embedding: EmbeddingTables, data: TrainingData) -> float:
+def mrr(tables: EmbeddingTables, data: TrainingData) -> float:
     """Return the filtered MRR on the validation sample."""
-    return rank_queries(embedding, data.valid, data.known).figures()["mrr"]
+    return rank_queries(tables, data.valid, data.known).figures()["mrr"]
 
 
 # Ranking
 
 
 def measure_ranking(
-    run: Run, embedding: EmbeddingTables, graph: Graph, known: Queries, sizes: Sizes
+    run: Run, tables: EmbeddingTables, graph: Graph, known: Queries, sizes: Sizes
 ) -> float:
     """Let both rank test triples in turns; return how many times faster kgraft is."""
-    test, model = graph.split("test").triples, embedding.settings.model
-    sample = some_of(rows_of(test), sizes.ranked, RANKED)
-    peer, everything = peer_of(embedding), filter_triples(rows_of(graph.whole().triples))
+    test, model = graph.split("test").triples, tables.settings.model
+    sample = sample_rows(rows_of(test), sizes.ranked, RANKED)
+    peer, everything = peer_of(tables), filter_triples(rows_of(graph.whole().triples))
     taken = {b: peer.rank(sample[:64], everything, batch=b)[0] for b in RANK_BATCHES}
     batch = min(taken, key=taken.__getitem__)
     ours, theirs = [], []
     for turn in range(sizes.turns):
-        ours.append(len(test) / seconds(partial(rank_all, embedding, test, known)))
+        ours.append(len(test) / seconds(partial(rank_all, tables, test, known)))
         spent, ranks = peer.rank(sample, everything, batch=batch)
         theirs.append(len(sample) / spent)
         if turn == 0:
-            found = rank_queries(embedding, queries_of(sample, known.relations), known).rank
-            refuse_other_ranks(found, query_order(sample, ranks, known.relations))
+            our_ranks = rank_queries(tables, queries_of(sample, known.relations), known).rank
+            refuse_other_ranks(our_ranks, query_order(sample, ranks, known.relations))
     run.figure(f"rank_{model}_triples_per_second", ours)
     run.figure(f"pykeen_rank_{model}_triples_per_second", theirs)
     return compare(run, f"rank_{model}_vs_pykeen", ours, theirs)
@@ -208,12 +209,10 @@ def measure_products(run: Run, graph: Graph, known: Queries, turns: int) -> None
         settings = EmbedSettings(
             model=model, similarity=similarity, dimension=SHARED.dimension, scale=1
         )
-        embedding = EmbeddingTables.draw(
-            settings, graph.manifest.entities, graph.manifest.relations
-        )
+        tables = EmbeddingTables.draw(settings, graph.manifest.entities, graph.manifest.relations)
         work = (
-            partial(rank_all, embedding, test, known),
-            partial(multiply_all, embedding, 2 * len(test)),
+            partial(rank_all, tables, test, known),
+            partial(multiply_all, tables, 2 * len(test)),
         )
         taken = [[seconds(path) for path in work] for _ in range(turns + 1)][1:]
         ours, bare = zip(*taken, strict=True)
@@ -221,15 +220,15 @@ def measure_products(run: Run, graph: Graph, known: Queries, turns: int) -> None
     run.figure("score_vs_matmul", worst)
 
 
-def multiply_all(embedding: EmbeddingTables, queries: int) -> None:
+def multiply_all(tables: EmbeddingTables, queries: int) -> None:
     """Multiply so many random queries with all entities, in chunks as ranking does."""
-    count, dimension = embedding.entities.shape
+    count, dimension = tables.entities.shape
     noise = torch.Generator().manual_seed(SHARED.seed)
     drawn = torch.randn(SCORES // count, dimension, generator=noise)
     room = torch.empty(len(drawn), count)
-    for numbers in query_chunks(queries, count, SCORES):
-        part = slice(len(numbers))
-        torch.mm(drawn[part], embedding.entities.T, out=room[part])
+    for indices in query_chunks(queries, count, SCORES):
+        part = slice(len(indices))
+        torch.mm(drawn[part], tables.entities.T, out=room[part])
 
 
 # Memory
@@ -240,8 +239,8 @@ def measure_memory(run: Run, graph: Graph, work: Path, sizes: Sizes) -> None:
     folder = work / "memory"
     folder.mkdir()
     parts = {
-        "train": some_of(rows_of(graph.split("train").triples), MEMORY * SHARED.batch, LEARNT),
-        "test": some_of(rows_of(graph.split("test").triples), 64, RANKED),
+        "train": sample_rows(rows_of(graph.split("train").triples), MEMORY * SHARED.batch, LEARNT),
+        "test": sample_rows(rows_of(graph.split("test").triples), 64, RANKED),
         "known": rows_of(graph.whole().triples),
     }
     for name, rows in parts.items():
@@ -278,9 +277,9 @@ def measure(run: Run, source: Path, work: Path, sizes: Sizes) -> None:
     data = learnt_data(graph, sizes.triples)
     faster = []
     for model in ("transe", "rotate"):
-        embedding = measure_training(run, model, data, sizes.epochs)
+        tables = measure_training(run, model, graph, data, sizes.epochs)
         say(f"{model}: trained")
-        faster.append(measure_ranking(run, embedding, graph, data.known, sizes))
+        faster.append(measure_ranking(run, tables, graph, data.known, sizes))
         say(f"{model}: ranked")
     run.figure("rank_vs_pykeen", min(faster))
     measure_products(run, graph, data.known, sizes.turns + 2)

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.cached import cached_counts
-from benchmarks.graft.senses import LINKER_LAYER, SEEDS, UPWARDS, linker_folder, wordnet
+from benchmarks.cached import cached_counts, graft_facts
+from benchmarks.graft.senses import LINKER_LAYER, SEEDS, HYPERNYMS, linker_folder, wordnet
 from benchmarks.harness import Benchmark, Goal, shared_data
 from kgraft.graft import GraftedEncoder, WordNetKnowledge
-from kgraft.graft.saving import read_config
 from kgraft.measure import paired_difference
 from kgraft.storage import sha256
-from kgraft.tasks import SEMEVAL, TYPING, WIC, ClassSettings, ClassTask
-from kgraft.tasks.evaluate import fine_tune, splits_of
+from kgraft.tasks import Classification, ClassificationSettings
+from kgraft.tasks.graft.semeval2010_8 import SEMEVAL
+from kgraft.tasks.graft.typing import TYPING
+from kgraft.tasks.graft.wic import WIC
 
 BENCHMARK = Benchmark(
     name="graft_downstream",
@@ -30,7 +31,7 @@ TASKS = {
     "semeval2010_8": (SEMEVAL, Path("relations/semeval2010-8")),
     "ufet": (TYPING, Path("typing/ufet")),
 }
-SETTINGS = ClassSettings(epochs=3, frozen=3)
+SETTINGS = ClassificationSettings(epochs=3, frozen_layers=3)
 PROTOCOL = """
 Accuracy on WiC, the official macro-F1 on SemEval-2010 task 8, micro-F1 of the nine coarse types on
 UFET. WordNet stands after the fourth layer of the default encoder; its linker was trained on SemCor
@@ -49,7 +50,7 @@ def main() -> None:
     data = shared_data()
     if data is None:
         return
-    knowledge = wordnet(data, UPWARDS)
+    knowledge = wordnet(data, HYPERNYMS)
     graft = linker_folder(knowledge, data)
     with BENCHMARK.run(
         protocol=PROTOCOL,
@@ -69,20 +70,22 @@ def main() -> None:
 
 
 def _counts(
-    knowledge: WordNetKnowledge, graft: Path, task: ClassTask, folder: Path, seed: int
+    knowledge: WordNetKnowledge, graft: Path, task: Classification, folder: Path, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the counts of the test examples with knowledge on, and off."""
-    parts = splits_of(task, folder)
+    splits = task.read_splits(folder)
 
-    def tuned(*, knowing: bool) -> np.ndarray:
+    def tuned(*, use_knowledge: bool) -> np.ndarray:
         encoder = GraftedEncoder.from_pretrained(graft, {LINKER_LAYER: knowledge})
-        return fine_tune(task, encoder, *parts, seed, SETTINGS, knowing=knowing)
+        return task.fine_tune(
+            encoder, splits, seed=seed, settings=SETTINGS, use_knowledge=use_knowledge
+        )
 
     made_by = (SETTINGS, sha256(folder / "test.jsonl"))
     name = f"{task.name}.{seed}"
-    off = cached_counts(f"{name}.off", made_by, partial(tuned, knowing=False))
+    off = cached_counts(f"{name}.off", made_by, partial(tuned, use_knowledge=False))
     on = cached_counts(
-        f"{name}.on", (*made_by, read_config(graft).facts), partial(tuned, knowing=True)
+        f"{name}.on", (*made_by, graft_facts(graft)), partial(tuned, use_knowledge=True)
     )
     print(name, *(float(task.figure(side.sum(0))) for side in (on, off)), flush=True)
     return on, off

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -11,20 +10,23 @@ from benchmarks.cached import graft_is_current
 from benchmarks.graft.masked_start import masked_start
 from benchmarks.graft.wikipedia import SEEDS, named_triples, wikipedia_knowledge
 from benchmarks.harness import WORK, Benchmark, Goal, shared_data
+from kgraft.corpus import hold_out
 from kgraft.graft import (
     AttentionSettings,
+    Clozes,
     GraftedEncoder,
     GraftSettings,
     GraphKnowledge,
+    locate_clozes,
+    make_clozes,
     train_graft,
 )
 from kgraft.graph import SPLITS, Graph, build_graph, open_source
 from kgraft.measure import paired_difference, ratio
 from kgraft.storage import sha256
-from kgraft.tasks import clozes, reciprocal_ranks
-from kgraft.tasks.facts import Clozes, noticed_clozes
+from kgraft.tasks.graft.facts import reciprocal_ranks
 from kgraft.text import Encoder, MaskedHead
-from kgraft.vectors.entity_text import entity_texts
+from kgraft.vectors import entity_texts
 
 BENCHMARK = Benchmark(
     name="graft_facts",
@@ -40,11 +42,11 @@ BENCHMARK = Benchmark(
 )
 
 IN_GRAPH = 4000  # facts of train that are asked for
-SAID = 40_000  # other facts that the graft learns from
-LAYER = 6  # the last: what is expected goes straight to the head
+LEARNT = 40_000  # other facts that the graft learns from
+LAYER = 6  # the last: what is recalled goes straight to the head
 ATTENTION = AttentionSettings(size=384, threshold=None, log_prior=True)
 SETTINGS = GraftSettings(
-    linker_epochs=0, epochs=4, masked=1.0, frozen=6, graft_rate=1e-3,
+    linker_epochs=0, epochs=4, masked_fraction=1.0, frozen_layers=6, graft_rate=1e-3,
     head_rate=1e-12,  # the least there is: the head stays as it is
 )  # fmt: skip
 PROTOCOL = """
@@ -73,8 +75,8 @@ def main() -> None:
     data = shared_data()
     if data is None:
         return
-    sign = str(Encoder.load().tokenizer.mask_token)
-    knowledge = wikipedia_knowledge(data, hidden=sign)
+    mask_token = str(Encoder.load().tokenizer.mask_token)
+    knowledge = wikipedia_knowledge(data, mask_token=mask_token)
     graph = _wiki27k(data)
     asked = _asked(graph, knowledge.graph)
     learnt = _learnt(knowledge.graph, asked)
@@ -88,13 +90,13 @@ def main() -> None:
         for seed in SEEDS:
             encoder, head = _trained(knowledge, learnt, data, seed)
             for name, facts in asked.items():
-                for knowing in (True, False):
-                    found = reciprocal_ranks(encoder, head, facts, knowing=knowing)
-                    counts.setdefault((name, knowing), []).append(found)
-                    print(name, knowing, seed, float(ratio(found.sum(0))), flush=True)
+                for side in (True, False):
+                    ranks = reciprocal_ranks(encoder, head, facts, use_knowledge=side)
+                    counts.setdefault((name, side), []).append(ranks)
+                    print(name, side, seed, float(ratio(ranks.sum(0))), flush=True)
         unsaid = _unsaid(graph, knowledge.graph, asked["held_out"])
-        for knowing in (True, False):
-            counts["unsaid", knowing] = [found[unsaid] for found in counts["held_out", knowing]]
+        for side in (True, False):
+            counts["unsaid", side] = [ranks[unsaid] for ranks in counts["held_out", side]]
         for name in (*asked, "unsaid"):
             on, off = counts[name, True], counts[name, False]
             run.figure(f"{name}_facts", len(on[0]))
@@ -110,13 +112,13 @@ def _trained(
 ) -> tuple[GraftedEncoder, MaskedHead]:
     """Return an encoder that reads with knowledge and its head, trained if they are not there."""
     folder, start = WORK / f"grafted-facts.{seed}", masked_start(data)
-    settings = SETTINGS.changed(seed=seed)
-    identity = {"texts": learnt.digest(), "attention": asdict(ATTENTION)}
+    settings = SETTINGS.replace(seed=seed)
+    identity = {"texts": learnt.digest(), "attention": ATTENTION.to_dict()}
     if not graft_is_current(folder, settings, identity):
         host = Encoder.load(start, max_length=64)
         encoder = GraftedEncoder(host, {LAYER: knowledge}, settings={LAYER: ATTENTION}, seed=seed)
         texts, valid = (
-            noticed_clozes(encoder, LAYER, learnt.part(rows), seed=seed)
+            locate_clozes(encoder, LAYER, learnt.select(rows), seed=seed)
             for rows in hold_out(len(learnt), seed=seed)
         )
         for epoch in train_graft(
@@ -143,35 +145,35 @@ def _wiki27k(data: Path) -> Graph:
     return Graph.open(folder).whole()
 
 
-def _asked(graph: Graph, held: Graph) -> dict[str, Clozes]:
-    """Return facts in words that a graph holds, and that it does not."""
+def _asked(graph: Graph, source: Graph) -> dict[str, Clozes]:
+    """Return facts of a graph in words: those that the source holds, and test facts."""
     encoder, split = Encoder.load(), graph.triples.split
-    known, test = (np.flatnonzero(split == SPLITS.index(name)) for name in ("train", "test"))
-    facts = set(named_triples(held))
-    known = known[[triple in facts for triple in named_triples(graph, known)]]
-    inside = clozes(encoder, graph, graph.triples.take(known), graph.triples)
-    some = np.random.default_rng(0).permutation(len(inside))[:IN_GRAPH]
-    held_out = clozes(encoder, graph, graph.triples.take(test), graph.triples)
-    return {"in_graph": inside.part(np.sort(some)), "held_out": held_out}
+    train, test = (np.flatnonzero(split == SPLITS.index(name)) for name in ("train", "test"))
+    facts = set(named_triples(source))
+    train = train[[triple in facts for triple in named_triples(graph, train)]]
+    in_graph = make_clozes(encoder, graph, graph.triples.take(train), graph.triples)
+    rows = np.random.default_rng(0).permutation(len(in_graph))[:IN_GRAPH]
+    held_out = make_clozes(encoder, graph, graph.triples.take(test), graph.triples)
+    return {"in_graph": in_graph.select(np.sort(rows)), "held_out": held_out}
 
 
-def _learnt(held: Graph, asked: dict[str, Clozes]) -> Clozes:
-    """Return other facts of a graph in words: none with a text that is asked for."""
-    rows = np.random.default_rng(1).permutation(len(held.triples))
-    triples = held.triples.take(rows)
-    whole = clozes(Encoder.load(), held, triples, held.triples)
+def _learnt(source: Graph, asked: dict[str, Clozes]) -> Clozes:
+    """Return other facts of the source in words: none with a text that is asked for."""
+    rows = np.random.default_rng(1).permutation(len(source.triples))
+    triples = source.triples.take(rows)
+    clozes = make_clozes(Encoder.load(), source, triples, source.triples)
     taken = {text for facts in asked.values() for text in facts.texts}
-    free = [number for number, text in enumerate(whole.texts) if text not in taken]
-    return whole.part(np.array(free[:SAID]))
+    free = [row for row, text in enumerate(clozes.texts) if text not in taken]
+    return clozes.select(np.array(free[:LEARNT]))
 
 
-def _unsaid(graph: Graph, held: Graph, facts: Clozes) -> np.ndarray:
-    """Return the facts whose object is not named in what the graph says of the subject."""
+def _unsaid(graph: Graph, source: Graph, facts: Clozes) -> np.ndarray:
+    """Return the facts whose object is not named in what the source says of the subject."""
     ids, labels = graph.entities["id"].to_pylist(), graph.entities["label"].to_pylist()
-    texts = entity_texts(held, held.indices_of([ids[n] for n in facts.subject.tolist()]))
+    texts = entity_texts(source, source.indices_of([ids[n] for n in facts.subject.tolist()]))
     pairs = zip(facts.entity.tolist(), texts.to_pylist(), strict=True)
-    told = [labels[number].lower() in text.lower() for number, text in pairs]
-    return np.flatnonzero(~np.array(told, bool))
+    is_named = [labels[entity].lower() in text.lower() for entity, text in pairs]
+    return np.flatnonzero(~np.array(is_named, bool))
 
 
 if __name__ == "__main__":

@@ -7,10 +7,10 @@ import numpy as np
 from benchmarks.data.linked_wikipedia import read_articles
 from benchmarks.graft.wikipedia import LAYER, SEEDS, trained, wikipedia_knowledge
 from benchmarks.harness import Benchmark, Goal, shared_data
-from kgraft.graft import notice
+from kgraft.graft import locate_mentions
 from kgraft.measure import paired_difference, perplexity
 from kgraft.storage import sha256
-from kgraft.tasks import perplexity_counts
+from kgraft.tasks.graft.perplexity import perplexity_counts
 
 BENCHMARK = Benchmark(
     name="graft_lm",
@@ -52,13 +52,17 @@ def main() -> None:
     ) as run:
         counts: dict[str, list[np.ndarray]] = {"linked": [], "hidden": [], "off": []}
         for seed in SEEDS:
-            encoder, head = trained(knowledge, data, seed, knowing=True)
-            linked = notice(encoder, test, LAYER, linked=True)
-            plain = notice(encoder, test.texts, LAYER)
-            counts["linked"].append(perplexity_counts(encoder, head, linked, told=True, seed=seed))
+            encoder, head = trained(knowledge, data, seed, use_knowledge=True)
+            linked = locate_mentions(encoder, test, LAYER, add_annotated=True)
+            plain = locate_mentions(encoder, test.texts, LAYER)
+            counts["linked"].append(
+                perplexity_counts(encoder, head, linked, gold_only=True, seed=seed)
+            )
             counts["hidden"].append(perplexity_counts(encoder, head, plain, seed=seed))
-            encoder, head = trained(knowledge, data, seed, knowing=False)
-            counts["off"].append(perplexity_counts(encoder, head, plain, knowing=False, seed=seed))
+            encoder, head = trained(knowledge, data, seed, use_knowledge=False)
+            counts["off"].append(
+                perplexity_counts(encoder, head, plain, use_knowledge=False, seed=seed)
+            )
         off = np.sum(counts["off"], 0)
         for name in ("linked", "hidden"):
             difference = paired_difference(np.sum(counts[name], 0), off, figure=perplexity)

@@ -6,7 +6,6 @@ of 100 linked Wikipedia articles; 5 others are the validation, and the last ten 
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import torch
@@ -14,12 +13,21 @@ import torch
 from benchmarks.data.linked_wikipedia import read_articles, vital_texts
 from benchmarks.harness import WORK
 from kgraft.graph import Graph
-from kgraft.storage import Kind, new_folder
-from kgraft.text import Encoder, MaskedHead, MaskedSettings, train_masked
+from kgraft.text import Encoder, MaskedHead, MaskedSettings, MaskedTask
+from kgraft.training import fit
 
 FOLDER = WORK / "masked-start"
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 SETTINGS = MaskedSettings(epochs=1, encoder_rate=2e-4, head_rate=2e-3)
+
+
+class MaskedStartTask(MaskedTask):
+    """Trains encoder and head; later trainings use no dropout: they see each text twice at most."""
+
+    def save(self, folder: Path) -> None:
+        """Write encoder and head."""
+        self.encoder.model.config.update(NO_DROPOUT)
+        super().save(folder)
 
 
 def masked_start(data: Path) -> Path:
@@ -32,15 +40,8 @@ def masked_start(data: Path) -> Path:
     head = MaskedHead.of(encoder)
     texts = encoder.windows([*vital_texts(data), *articles.train.texts], overlap=0)
     valid = encoder.windows(articles.valid.texts)
-    run = FOLDER.with_suffix(".training")
     identity = {"texts": articles.train.digest()}
-    for epoch in train_masked(
-        encoder, head, texts, run, valid=valid, settings=SETTINGS, identity=identity
-    ):
+    task = MaskedStartTask(encoder, head, texts, valid, SETTINGS, identity=identity)
+    for epoch in fit(task, FOLDER, SETTINGS):
         print(FOLDER.name, epoch.number, epoch.losses, epoch.figures, flush=True)
-    encoder.model.config.update(NO_DROPOUT)  # trainings from here see each text once or twice
-    with new_folder(FOLDER, Kind("encoder", "config.json")) as written:
-        encoder.save(written)
-        head.save(written)
-    shutil.rmtree(run)
     return FOLDER

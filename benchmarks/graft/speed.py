@@ -6,12 +6,11 @@ import numpy as np
 import torch
 
 from benchmarks.harness import Benchmark, Goal, Run, turns
-from kgraft.graft import GraftedEncoder, GraftSettings, GraphKnowledge, Mentions, attach
-from kgraft.graft.encoder import NoticedWindows
-from kgraft.graft.noticed import Noticed
-from kgraft.graft.trainee import Batch, GraftTrainee
-from kgraft.graph import Graph
-from kgraft.text import Encoder, MaskedHead, TokenSpans
+from kgraft.graft import GraftedEncoder, GraftSettings, GraphKnowledge, MentionWindows, attach
+from kgraft.graft.task import Batch, GraftTask
+from kgraft.graft.windows import LocatedMentions
+from kgraft.graph import Graph, Match, Mentions
+from kgraft.text import Encoder, MaskedHead, MentionBatch, TokenSpans
 from kgraft.vectors import TextVectors
 
 BENCHMARK = Benchmark(
@@ -57,14 +56,14 @@ def drawn_ids(seed: int) -> torch.Tensor:
     return torch.randint(1999, 29000, (TEXTS, TOKENS), generator=drawn)
 
 
-def drawn_mentions(seed: int, count: int) -> Mentions:
+def drawn_mentions(seed: int, count: int) -> MentionBatch:
     """Return random mentions of random entities."""
     drawn = torch.Generator().manual_seed(seed)
     first = torch.randint(TOKENS - 3, (TEXTS, MENTIONS), generator=drawn)
     last = first + torch.randint(1, 4, first.shape, generator=drawn)
     shape = (TEXTS, MENTIONS, CANDIDATES)
     prior = torch.rand(shape, generator=drawn).softmax(-1)
-    return Mentions(first, last, torch.randint(count, shape, generator=drawn), prior)
+    return MentionBatch(first, last, torch.randint(count, shape, generator=drawn), prior)
 
 
 def _forward(run: Run, knowledge: GraphKnowledge) -> None:
@@ -80,29 +79,38 @@ def _forward(run: Run, knowledge: GraphKnowledge) -> None:
 
 
 def _training(run: Run, knowledge: GraphKnowledge) -> None:
-    trainees = [_trainee(knowledge, knowing=knowing) for knowing in (True, False)]
+    tasks = [_task(knowledge, use_knowledge=side) for side in (True, False)]
     batch = Batch(np.arange(TEXTS), masked=True)
-    above, below = turns(*(lambda t=t: t.step(batch, 0) for t in trainees), repeats=REPEATS)
+    above, below = turns(*(lambda t=t: t.step(batch, 0) for t in tasks), repeats=REPEATS)
     run.ratio("training_vs_host", above, below)
 
 
-def _trainee(knowledge: GraphKnowledge, *, knowing: bool) -> GraftTrainee:
+def _task(knowledge: GraphKnowledge, *, use_knowledge: bool) -> GraftTask:
     encoder = GraftedEncoder(Encoder.load(max_length=TOKENS), {LAYER: knowledge})
     windows = encoder.windows(["word " * (TOKENS - 2)] * TEXTS, extra_inputs=False)
-    mentions = drawn_mentions(0, knowledge.count)
-    window = np.repeat(np.arange(TEXTS), MENTIONS)
-    places = TokenSpans(window, mentions.first.flatten().numpy(), mentions.last.flatten().numpy())
-    noticed = Noticed(
-        places,
-        np.arange(len(window) + 1) * CANDIDATES,
-        mentions.entity.flatten().numpy(),
-        mentions.prior.flatten().numpy(),
-        np.full(len(window), -1),
-    )
-    texts = NoticedWindows.of(windows, {LAYER: noticed})
-    settings = GraftSettings(linker_epochs=0, epochs=1, masked=1.0)
+    texts = MentionWindows.of(windows, {LAYER: _located(drawn_mentions(0, knowledge.count))})
+    settings = GraftSettings(linker_epochs=0, epochs=1, masked_fraction=1.0)
     head = MaskedHead.of(encoder)
-    return GraftTrainee(encoder, head, texts, None, settings, knowing=knowing)
+    return GraftTask(encoder, texts, None, settings, head=head, use_knowledge=use_knowledge)
+
+
+def _located(batch: MentionBatch) -> LocatedMentions:
+    """Return the mentions of a batch, one window per text."""
+    window = np.repeat(np.arange(TEXTS), MENTIONS)
+    first, last = batch.first.flatten().numpy(), batch.last.flatten().numpy()
+    entity = batch.entity.flatten().numpy()
+    mentions = Mentions(
+        text=window,
+        start=first,
+        end=last,
+        bounds=np.arange(len(window) + 1) * CANDIDATES,
+        entity=entity,
+        prior=batch.prior.flatten().numpy(),
+        match=np.full(len(entity), Match.NAME, np.uint8),
+        forms=np.zeros(len(entity), np.uint8),
+        score=np.zeros(len(entity), np.float32),
+    )
+    return LocatedMentions(mentions, TokenSpans(window, first, last))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from kgraft.graft import (
     GraftedEncoder,
     GraftSettings,
     GraphKnowledge,
-    notice,
+    locate_mentions,
     open_knowledge,
     train_graft,
 )
@@ -31,17 +31,22 @@ from kgraft.text import Encoder, MaskedHead
 SEEDS = (0, 1, 2)
 LAYER = 5
 SETTINGS = GraftSettings(
-    linker_epochs=0, epochs=2, masked=0.9, told=0.9, frozen=3,
+    linker_epochs=0, epochs=2, masked_fraction=0.9, gold_fraction=0.9, frozen_layers=3,
     graft_rate=5e-4, host_rate=1e-4, above_rate=1e-4, head_rate=5e-4,
 )  # fmt: skip
 
 
-def wikipedia_knowledge(data: Path, *, hidden: str | None = None) -> GraphKnowledge:
-    """Return the knowledge of the graph, made if it is not there; see `open_knowledge`."""
+def wikipedia_knowledge(data: Path, *, mask_token: str | None = None) -> GraphKnowledge:
+    """Return the knowledge of the graph, built if it is not there.
+
+    With a mask token it recalls facts: it predicts the words behind that token.
+    """
     graphs = data / "graphs"
-    changes = {"triples": partial(_held_out, graphs), "relations": partial(_said, graphs)}
+    changes = {"triples": partial(_held_out, graphs), "relations": partial(_with_templates, graphs)}
     graph = altered_graph(graphs / "wikidata", WORK / "wikidata-held-out", changes)
-    return open_knowledge(graph.folder, hidden=hidden)
+    return open_knowledge(
+        graph.folder, kind="fact-recall" if mask_token else None, mask_token=mask_token
+    )
 
 
 def _held_out(graphs: Path, triples: Table) -> Table:
@@ -51,13 +56,13 @@ def _held_out(graphs: Path, triples: Table) -> Table:
     return [row for row in triples if frozenset((row[0], row[2])) not in apart]
 
 
-def _said(graphs: Path, relations: Table) -> Table:
+def _with_templates(graphs: Path, relations: Table) -> Table:
     """Return relations with the templates of wiki27k."""
     names, *rows = read_table(graphs / "wiki27k" / "relations.tsv")
     column = names.index("template")
-    said = {row[0]: row[column] for row in rows}
+    templates = {row[0]: row[column] for row in rows}
     head, *rows = relations
-    return [[*head, "template"], *([*row, said.get(row[0], "")] for row in rows)]
+    return [[*head, "template"], *([*row, templates.get(row[0], "")] for row in rows)]
 
 
 def named_triples(graph: Graph, rows: np.ndarray | None = None) -> list[tuple[str, str, str]]:
@@ -69,12 +74,12 @@ def named_triples(graph: Graph, rows: np.ndarray | None = None) -> list[tuple[st
 
 
 def trained(
-    knowledge: GraphKnowledge, data: Path, seed: int, *, knowing: bool
+    knowledge: GraphKnowledge, data: Path, seed: int, *, use_knowledge: bool
 ) -> tuple[GraftedEncoder, MaskedHead]:
     """Return an encoder and its head, trained if they are not there."""
-    folder = WORK / f"grafted-wikipedia.{'on' if knowing else 'off'}.{seed}"
-    settings = SETTINGS.changed(seed=seed)
-    settings = settings if knowing else settings.unknowing()
+    folder = WORK / f"grafted-wikipedia.{'on' if use_knowledge else 'off'}.{seed}"
+    settings = SETTINGS.replace(seed=seed)
+    settings = settings if use_knowledge else settings.without_knowledge()
     articles = read_articles(data, knowledge.graph)
     identity = {"texts": articles.train.digest(), "valid": articles.valid.digest()}
     if not graft_is_current(folder, settings, identity):
@@ -83,14 +88,16 @@ def trained(
         encoder = GraftedEncoder(host, {LAYER: knowledge}, seed=seed)
         for epoch in train_graft(
             encoder,
-            notice(encoder, articles.train, LAYER, linked=True, sure=True),
+            locate_mentions(
+                encoder, articles.train, LAYER, add_annotated=True, trust_unambiguous=True
+            ),
             folder,
-            valid=notice(encoder, articles.valid, LAYER),
+            valid=locate_mentions(encoder, articles.valid, LAYER),
             head=MaskedHead.load(start, encoder).train(),
             settings=settings,
             identity=identity,
             overwrite=True,
-            knowing=knowing,
+            use_knowledge=use_knowledge,
         ):
             print(folder.name, epoch.number, epoch.losses, epoch.figures, flush=True)
     encoder = GraftedEncoder.from_pretrained(folder, {LAYER: knowledge})

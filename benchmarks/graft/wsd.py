@@ -6,10 +6,10 @@ import numpy as np
 
 from benchmarks.graft.senses import LAYER, SEEDS, trained_folder, wordnet
 from benchmarks.harness import Benchmark, Goal, shared_data
-from kgraft.graft import GraftedEncoder
+from kgraft.graft import GraftedEncoder, look_up_senses, sense_sentences
 from kgraft.measure import paired_difference, ratio
 from kgraft.storage import sha256
-from kgraft.tasks import choose_senses, first_senses, read_senses, sense_counts
+from kgraft.tasks.graft.senses import choose_senses, first_senses, sense_counts
 
 BENCHMARK = Benchmark(
     name="graft_wsd",
@@ -42,7 +42,10 @@ def main() -> None:
     if data is None:
         return
     knowledge = wordnet(data)
-    sets = {name: read_senses(knowledge, data / "wsd" / f"{name}.jsonl") for name in SETS}
+    sets = {
+        name: look_up_senses(knowledge, sense_sentences(data / "wsd" / f"{name}.jsonl"))
+        for name in SETS
+    }
     with BENCHMARK.run(
         protocol=PROTOCOL,
         data={"name": "senseval", "sha256": sha256(data / "wsd" / "senseval2.jsonl")},
@@ -59,11 +62,11 @@ def main() -> None:
                 {n: sense_counts(p, choose_senses(encoder, LAYER, p)) for n, p in sets.items()}
             )
         all_sets = [np.concatenate(list(counts.values())) for counts in on]
-        run.figure("all_f1", [float(share(counts.sum(0))) for counts in all_sets])
+        run.figure("all_f1", [float(ratio(counts.sum(0))) for counts in all_sets])
         tests = [np.concatenate([counts[name] for name in SETS[1:]]) for counts in on]
-        run.figure("all_but_dev_f1", [float(share(counts.sum(0))) for counts in tests])
+        run.figure("all_but_dev_f1", [float(ratio(counts.sum(0))) for counts in tests])
         for name in sets:
-            run.figure(f"{name}_f1", [float(share(counts[name].sum(0))) for counts in on])
+            run.figure(f"{name}_f1", [float(ratio(counts[name].sum(0))) for counts in on])
         run.difference("senses", paired_difference(np.sum(all_sets, 0), off * len(SEEDS)))
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from benchmarks.data.texts import open_graph
 from benchmarks.harness import RESULTS, Benchmark, Goal, Run, shared_data, turns
-from kgraft.errors import need
+from kgraft.errors import import_optional
 from kgraft.graph import Graph, export_graph
 from kgraft.storage import sha256
 

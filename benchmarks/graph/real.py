@@ -114,19 +114,19 @@ def _try(file: RealFile, accepted: dict[str, str]) -> Outcome:
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         status, text = _import(_source(file, work), work / "graph")
-        known = asdict(Outcome(file.registry, file.package, file.path, file.kind, ""))
+        fields = asdict(Outcome(file.registry, file.package, file.path, file.kind, ""))
         if status == "imported":
             manifest = json.loads(text)
-            known |= {"entities": manifest["entities"], "triples": manifest["triples"]}
+            fields |= {"entities": manifest["entities"], "triples": manifest["triples"]}
             if file.kind in RDF_KINDS:
-                known["roundtrip"] = _round_trip(file.target, work)
+                fields["roundtrip"] = _round_trip(file.target, work)
         else:
             text = text.replace(str(file.target), file.target.name).replace(f"{work}/", "")
-            known["message"] = text.removeprefix("kgraft: ")
+            fields["message"] = text.removeprefix("kgraft: ")
             reason = accepted.get(f"{file.registry}/{file.package}/{file.path}")
             if status == "refused" and reason and reason in text:
                 status = "refused (accepted)"
-        return Outcome(**{**known, "outcome": status})
+        return Outcome(**{**fields, "outcome": status})
 
 
 def _source(file: RealFile, work: Path) -> Path:

@@ -1,6 +1,6 @@
 """Readers of entities to compare a joint model with: fixed vectors, a plain GCN, the graph alone.
 
-See `kgraft.tasks.entity_classes` for what a reader is.
+See `kgraft.tasks.graph_reader` for what a reader is.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from torch import Tensor, nn
 from kgraft.graph import Graph
 from kgraft.graph.adjacency import expand
 from kgraft.joint import JointModel, open_memory
-from kgraft.tasks.entity_classes import AT_ONCE
-from kgraft.vectors.graph_attention import GraphAttention
-from kgraft.vectors.neighbourhood import neighbourhoods
+from kgraft.tasks.graph_reader import AT_ONCE
+from kgraft.vectors import GraphAttention, neighbourhoods
 
 
 class FixedVectors(nn.Module):
@@ -36,12 +35,12 @@ class FixedVectors(nn.Module):
 def fixed(model: JointModel, graph: Graph, readings: int = 1) -> FixedVectors:
     """Return what a joint model knows of all entities as it is, the mean of some readings."""
     model.eval()
-    memory, numbers = open_memory(model, graph), np.arange(len(graph.entities))
-    found = [
+    memory, entities = open_memory(model, graph), np.arange(len(graph.entities))
+    vectors = [
         [model.entity_vectors(graph, memory, part, seed=seed) for seed in range(readings)]
-        for part in np.array_split(numbers, len(numbers) // AT_ONCE + 1)
+        for part in np.array_split(entities, len(entities) // AT_ONCE + 1)
     ]
-    return FixedVectors(torch.cat([torch.stack(read).mean(0) for read in found]))
+    return FixedVectors(torch.cat([torch.stack(read).mean(0) for read in vectors]))
 
 
 class PlainGcn(nn.Module):
@@ -68,20 +67,22 @@ class PlainGcn(nn.Module):
         inner = torch.relu(self.first(self.dropout(self._once[torch.from_numpy(distinct)])))
         return self._mixed(entities, self.second(self.dropout(inner)), distinct)
 
-    def _mixed(self, rows: np.ndarray, held: Tensor, of: np.ndarray | None = None) -> Tensor:
-        """Return rows of Â times vectors, of all entities or of some in order."""
+    def _mixed(
+        self, rows: np.ndarray, vectors: Tensor, entities: np.ndarray | None = None
+    ) -> Tensor:
+        """Return rows of Â times the vectors of all entities, or of `entities`, in order."""
         row, edge = expand(*self._adjacency.spans(rows, "both"))
         far = self._adjacency.edges[edge, 1].astype(np.int64)
         row, far = np.append(row, np.arange(len(rows))), np.append(far, rows)
-        place = far if of is None else np.searchsorted(of, far)
+        column = far if entities is None else np.searchsorted(entities, far)
         weight = self._scale[torch.from_numpy(rows[row])] * self._scale[torch.from_numpy(far)]
-        found = held.new_zeros(len(rows), held.shape[1])
-        weighed = held[torch.from_numpy(place)] * weight[:, None]
-        return found.index_add(0, torch.from_numpy(row), weighed)
+        weighted = vectors[torch.from_numpy(column)] * weight[:, None]
+        total = vectors.new_zeros(len(rows), vectors.shape[1])
+        return total.index_add(0, torch.from_numpy(row), weighted)
 
 
 class GraphAlone(nn.Module):
-    """Graph attention that knows of an entity only which relations are around it."""
+    """Graph attention that knows of an entity only which relations it has."""
 
     def __init__(self, graph: Graph, size: int, fan_out: Sequence[int]) -> None:
         super().__init__()
@@ -92,7 +93,7 @@ class GraphAlone(nn.Module):
 
     def forward(self, entities: np.ndarray, *, seed: int) -> Tensor:
         """Return the vectors of entities, (n, F)."""
-        around = neighbourhoods(self._graph, entities, self._fan_out, seed=seed)
-        held = self.entity.expand(len(around.entity), -1)
-        vectors: Tensor = self.attention(around, held, self.relations)
+        sampled = neighbourhoods(self._graph, entities, self._fan_out, seed=seed)
+        first = self.entity.expand(len(sampled.entity), -1)
+        vectors: Tensor = self.attention(sampled, first, self.relations)
         return vectors

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from torch import nn
 
 from benchmarks.harness import Benchmark, Goal, shared_data
 from benchmarks.joint.baselines import FixedVectors, GraphAlone, PlainGcn
-from benchmarks.joint.wikipedia import SEEDS, Untold, pretrained, untold_types
-from kgraft.joint import JointModel, open_memory
+from benchmarks.joint.wikipedia import SEEDS, HiddenTypes, hidden_types, pretrained
+from kgraft.joint import JointModel, hit_counts, open_memory
 from kgraft.joint.descriptions import FIELDS
 from kgraft.measure import paired_difference
 from kgraft.storage import sha256
-from kgraft.tasks.entity_classes import EntitySettings, GraphReader
-from kgraft.tasks.joint_tasks import hits, learn_classes
-from kgraft.training.seeds import seeded
+from kgraft.tasks import EntityClassSettings, GraphReader
+from kgraft.tasks.joint.classes import classify_entities
+from kgraft.training import seeded
 from kgraft.vectors import TextVectors
 
 BENCHMARK = Benchmark(
@@ -40,7 +39,7 @@ the vectors of text_only. All with the same classifier, steps and three seeds. l
 the best of the others; the differences have their interval over entities, seeds pooled.
 """
 GOALS: dict[str, Goal] = {"lead": {"at_least": 0.02}}
-SETTINGS = EntitySettings()
+SETTINGS = EntityClassSettings()
 
 
 def main() -> None:
@@ -48,7 +47,7 @@ def main() -> None:
     data = shared_data()
     if data is None:
         return
-    asked, load = untold_types(data), pretrained(data)
+    asked, load = hidden_types(data), pretrained(data)
     with BENCHMARK.run(
         protocol=PROTOCOL,
         data={"name": "wikidata", "sha256": sha256(data / "graphs" / "wikidata" / "entities.tsv")},
@@ -59,7 +58,7 @@ def main() -> None:
         right = {name: _right(made, size, asked) for name, made in _readers(asked, load).items()}
         for name, right_by_seed in right.items():
             run.figure(f"{name}_accuracy", [float(part.mean()) for part in right_by_seed])
-        counts = {name: hits(right_by_seed) for name, right_by_seed in right.items()}
+        counts = {name: hit_counts(right_by_seed) for name, right_by_seed in right.items()}
         joint = counts.pop("joint")
         for name, other in counts.items():
             run.difference(f"joint_vs_{name}", paired_difference(joint, other))
@@ -67,7 +66,9 @@ def main() -> None:
         run.figure("lead", round(run.figures["joint_accuracy"] - best, 4))
 
 
-def _readers(asked: Untold, load: Callable[[], JointModel]) -> dict[str, Callable[[], nn.Module]]:
+def _readers(
+    asked: HiddenTypes, load: Callable[[], JointModel]
+) -> dict[str, Callable[[], nn.Module]]:
     """Return what makes the readers that are compared."""
     graph, model = asked.graph, load()
     memory, texts = open_memory(model, graph), TextVectors(graph, fields=FIELDS)
@@ -75,20 +76,21 @@ def _readers(asked: Untold, load: Callable[[], JointModel]) -> dict[str, Callabl
     size, fan_out = model.encoder.dimension, model.config.fan_out
     return {
         "joint": lambda: GraphReader(load(), graph, memory),
-        "joint_off": lambda: GraphReader(load(), graph, memory, knowing=False),
+        "joint_off": lambda: GraphReader(load(), graph, memory, use_knowledge=False),
         "text_only": lambda: FixedVectors(vectors),
         "graph_only": lambda: GraphAlone(graph, size, fan_out),
         "gcn": lambda: PlainGcn(graph, vectors),
     }
 
 
-def _right(made: Callable[[], nn.Module], size: int, asked: Untold) -> list[np.ndarray]:
+def _right(made: Callable[[], nn.Module], size: int, asked: HiddenTypes) -> list[np.ndarray]:
     """Return which test entities are classified right, of each seed."""
     right_by_seed = []
     for seed in SEEDS:
         with seeded(seed):
             reader = made()
-        right_by_seed.append(learn_classes(reader, size, asked[1:], replace(SETTINGS, seed=seed)))
+        settings = SETTINGS.replace(seed=seed)
+        right_by_seed.append(classify_entities(reader, size, asked[1:], settings))
         print(type(reader).__name__, seed, right_by_seed[-1].mean(), flush=True)
     return right_by_seed
 

@@ -9,11 +9,12 @@ import numpy as np
 from benchmarks.cached import cached_counts
 from benchmarks.data.relation_sentences import relation_sentences
 from benchmarks.harness import Benchmark, Goal, shared_data
-from benchmarks.joint.wikipedia import SEEDS, pretrained, untold_types
+from benchmarks.joint.wikipedia import SEEDS, hidden_types, pretrained
+from kgraft.joint import FineTuning, hit_counts
 from kgraft.measure import paired_difference
 from kgraft.storage import sha256
-from kgraft.tasks.few_shot import EpisodeSettings, episodes
-from kgraft.tasks.joint_tasks import FineTuning, fine_tune_relations, hits, read_relations
+from kgraft.tasks import FewShotSettings, RelationReader
+from kgraft.tasks.joint.relations import episodes, fine_tune_relations
 
 BENCHMARK = Benchmark(
     name="joint_fewrel",
@@ -29,7 +30,7 @@ BENCHMARK = Benchmark(
     off="trained alike",
 )
 
-SETTINGS = EpisodeSettings(steps=800, validate_every=200)
+SETTINGS = FewShotSettings(epochs=4, steps=200)
 ASKED = {"5_way_1_shot": (5, 1), "5_way_5_shot": (5, 5), "10_way_1_shot": (10, 1)}
 EPISODES = 10_000
 PROTOCOL = """
@@ -55,13 +56,13 @@ def main() -> None:
     data = shared_data()
     if data is None:
         return
-    graph, load = untold_types(data).graph, pretrained(data)
+    graph, load = hidden_types(data).graph, pretrained(data)
     learnt, test = relation_sentences(data, graph)
 
-    def right(seed: int, *, knowing: bool) -> np.ndarray:
-        tuning = FineTuning(load(), graph, seed, knowing=knowing)
+    def right(seed: int, *, use_knowledge: bool) -> np.ndarray:
+        tuning = FineTuning(load(), graph, seed, use_knowledge=use_knowledge)
         fine_tune_relations(tuning, learnt, SETTINGS)
-        vectors = read_relations(tuning, test)
+        vectors = RelationReader.of(tuning, test).all()
         return np.stack(
             [episodes(vectors, test.relation, *kind, EPISODES) for kind in ASKED.values()]
         )
@@ -75,15 +76,15 @@ def main() -> None:
         seeds=SEEDS,
         goals=GOALS,
     ) as run:
-        found: dict[str, list[np.ndarray]] = {"on": [], "off": []}
+        by_side: dict[str, list[np.ndarray]] = {"on": [], "off": []}
+        made_by = (SETTINGS, ASKED, EPISODES, load.facts)
         for seed in SEEDS:
-            for side, held in found.items():
-                work = partial(right, seed, knowing=side == "on")
-                told = (SETTINGS, ASKED, EPISODES, load.facts)
-                held.append(cached_counts(f"fewrel.{side}.{seed}", told, work))
-                print(side, seed, held[-1].mean(1), flush=True)
-        for place, name in enumerate(ASKED):
-            on, off = (hits([part[place] for part in found[side]]) for side in ("on", "off"))
+            for side, by_seed in by_side.items():
+                work = partial(right, seed, use_knowledge=side == "on")
+                by_seed.append(cached_counts(f"fewrel.{side}.{seed}", made_by, work))
+                print(side, seed, by_seed[-1].mean(1), flush=True)
+        for row, name in enumerate(ASKED):
+            on, off = (hit_counts([part[row] for part in by_side[side]]) for side in ("on", "off"))
             run.difference(name, paired_difference(on, off))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +11,12 @@ from benchmarks.cached import cached_counts
 from benchmarks.data.relation_sentences import to_measure
 from benchmarks.harness import Benchmark, shared_data
 from benchmarks.joint.baselines import fixed
-from benchmarks.joint.wikipedia import SETTINGS, Untold, pretrained, untold_types
-from kgraft.joint import JointModel, Weights
-from kgraft.joint.settings import LOSSES
+from benchmarks.joint.wikipedia import SETTINGS, HiddenTypes, hidden_types, pretrained
+from kgraft.joint import FineTuning, JointModel, Weights
 from kgraft.storage import sha256
-from kgraft.tasks.entity_classes import EntitySettings
-from kgraft.tasks.few_shot import RelationTexts, episodes
-from kgraft.tasks.joint_tasks import FineTuning, learn_classes, read_relations
+from kgraft.tasks import EntityClassSettings, RelationReader, RelationTexts
+from kgraft.tasks.joint.classes import classify_entities
+from kgraft.tasks.joint.relations import episodes
 from kgraft.vectors import RefreshSettings
 
 BENCHMARK = Benchmark(
@@ -32,9 +31,10 @@ BENCHMARK = Benchmark(
     ),
 )
 
-SHORT = SETTINGS.changed(epochs=1, batch_tokens=1024, refreshing=Refreshing(first=500))
+SHORT = SETTINGS.replace(epochs=1, batch_tokens=1024, refresh=RefreshSettings(first=500))
 EVERY = 4  # passages one is learnt from
-CLASSES = EntitySettings()
+LOSSES = tuple(weight.name for weight in fields(Weights))
+CLASSES = EntityClassSettings()
 TEXTS = 100  # of each relation
 ASKED = 10_000
 PROTOCOL = """
@@ -53,7 +53,7 @@ def main() -> None:
     data = shared_data()
     if data is None:
         return
-    asked = untold_types(data)
+    asked = hidden_types(data)
     test = to_measure(data, asked.graph, TEXTS)
     with BENCHMARK.run(
         protocol=PROTOCOL,
@@ -71,12 +71,12 @@ def main() -> None:
 
 
 def _figures(
-    data: Path, asked: Untold, test: RelationTexts, without: str | None
+    data: Path, asked: HiddenTypes, test: RelationTexts, without: str | None
 ) -> dict[str, float]:
     """Return how good a model is that was pre-trained without one of the losses."""
     name = f"joint-without-{without}" if without else "joint-short"
-    weights = replace(Weights(), **{without: 0.0}) if without else Weights()
-    settings = replace(SHORT, weights=weights)
+    weights = Weights().replace(**{without: 0.0}) if without else Weights()
+    settings = SHORT.replace(weights=weights)
 
     def work() -> np.ndarray:
         model = pretrained(data, settings, name, every=EVERY)()
@@ -88,13 +88,13 @@ def _figures(
     return dict(zip(("types", "relations"), figures.tolist(), strict=True))
 
 
-def _types(model: JointModel, asked: Untold) -> float:
+def _types(model: JointModel, asked: HiddenTypes) -> float:
     reader = fixed(model, asked.graph)
-    return float(learn_classes(reader, model.encoder.dimension, asked[1:], CLASSES).mean())
+    return float(classify_entities(reader, model.encoder.dimension, asked[1:], CLASSES).mean())
 
 
-def _relations(model: JointModel, asked: Untold, test: RelationTexts) -> float:
-    vectors = read_relations(FineTuning(model, asked.graph), test)
+def _relations(model: JointModel, asked: HiddenTypes, test: RelationTexts) -> float:
+    vectors = RelationReader.of(FineTuning(model, asked.graph), test).all()
     return float(episodes(vectors, test.relation, 5, 1, ASKED).mean())
 
 

@@ -8,15 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.cached import cached_counts
-from benchmarks.data.movie_questions import HOPS, movies, questions, together
+from benchmarks.data.movie_questions import HOPS, all_hops, movies, questions
 from benchmarks.harness import Benchmark, Goal, shared_data
 from benchmarks.joint.wikipedia import SEEDS, pretrained
-from kgraft.joint import JointModel
+from kgraft.ask import AnswererSettings, Questions, fine_tune_answerer
+from kgraft.joint import FineTuning, JointModel, hit_counts
 from kgraft.measure import paired_difference
 from kgraft.storage import sha256
-from kgraft.tasks.graph_answers import QuestionSettings
-from kgraft.tasks.graph_questions import Questions
-from kgraft.tasks.joint_tasks import FineTuning, fine_tune_questions, hits
 
 BENCHMARK = Benchmark(
     name="joint_metaqa",
@@ -31,7 +29,7 @@ BENCHMARK = Benchmark(
     off="trained alike",
 )
 
-SETTINGS = QuestionSettings(epochs=1, batch=32)
+SETTINGS = AnswererSettings(epochs=1, batch=32)
 LEARNT = 12_000  # train questions
 DEV = 1000  # questions to choose by
 PROTOCOL = """
@@ -64,12 +62,14 @@ def main() -> None:
         goals=GOALS,
     ) as run:
         right_by_side = {
-            side: [answered(data, load, load.facts, seed, knowing=side == "on") for seed in SEEDS]
+            side: [
+                answered(data, load, load.facts, seed, use_knowledge=side == "on") for seed in SEEDS
+            ]
             for side in ("on", "off")
         }
         for row, hops in enumerate(HOPS):
             on, off = (
-                hits([right[row] for right in right_by_side[side]]) for side in ("on", "off")
+                hit_counts([right[row] for right in right_by_side[side]]) for side in ("on", "off")
             )
             run.difference(f"hops_{hops}", paired_difference(on, off))
 
@@ -77,40 +77,40 @@ def main() -> None:
 def answered(
     data: Path,
     load: Callable[[], JointModel],
-    of: object,
+    facts: object,
     seed: int,
     *,
-    settings: QuestionSettings = SETTINGS,
+    settings: AnswererSettings = SETTINGS,
     most: int = LEARNT,
     every: int = 1,
-    knowing: bool = True,
+    use_knowledge: bool = True,
 ) -> list[np.ndarray]:
     """Return which test questions are answered right, by hops, after a fine-tuning.
 
-    `of` tells how the model that `load` gives was made; `most` questions are learnt from. With
+    `facts` tell how the model that `load` gives was made; `most` questions are learnt from. With
     `every` 4, every fourth test question is asked.
     """
     graph = movies(data)
     tests = [
-        part.part(np.arange(0, len(part), every))
+        part.select(np.arange(0, len(part), every))
         for part in questions(data, graph, "test").values()
     ]
 
     def work() -> np.ndarray:
-        learnt, valid = (together(questions(data, graph, split)) for split in ("train", "dev"))
-        learnt, valid = _some(learnt, most, seed), _some(valid, DEV, 0)
-        tuning = FineTuning(load(), graph, seed, knowing=knowing)
-        trainee = fine_tune_questions(tuning, learnt, valid, settings)
-        return np.concatenate([trainee.right(part) for part in tests])
+        learnt, valid = (all_hops(questions(data, graph, split)) for split in ("train", "dev"))
+        learnt, valid = _sample(learnt, most, seed), _sample(valid, DEV, 0)
+        tuning = FineTuning(load(), graph, seed, use_knowledge=use_knowledge)
+        answerer = fine_tune_answerer(tuning, learnt, valid, settings=settings)
+        return np.concatenate([answerer.right(part) for part in tests])
 
-    made_by = (settings, graph.manifest.version, of, most, DEV, every, knowing)
+    made_by = (settings, graph.manifest.version, facts, most, DEV, every, use_knowledge)
     right = cached_counts(f"metaqa.{seed}", made_by, work)
-    print(seed, most, knowing, float(right.mean()), flush=True)
+    print(seed, most, use_knowledge, float(right.mean()), flush=True)
     return np.split(right, np.cumsum([len(part) for part in tests])[:-1])
 
 
-def _some(pool: Questions, most: int, seed: int) -> Questions:
-    return pool.part(np.sort(np.random.default_rng(seed).permutation(len(pool))[:most]))
+def _sample(pool: Questions, most: int, seed: int) -> Questions:
+    return pool.select(np.sort(np.random.default_rng(seed).permutation(len(pool))[:most]))
 
 
 if __name__ == "__main__":

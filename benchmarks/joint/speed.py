@@ -9,10 +9,11 @@ import numpy as np
 
 from benchmarks.data.linked_wikipedia import read_articles
 from benchmarks.harness import Benchmark, Goal, shared_data, turns
-from benchmarks.joint.wikipedia import fresh, untold_types
+from benchmarks.joint.live_memory import set_up_with
+from benchmarks.joint.wikipedia import fresh, hidden_types
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph import Graph
-from kgraft.joint import LinkedWindows, PretrainSettings, Weights, new_heads, open_memory
-from kgraft.joint.trainee import JointTrainee
+from kgraft.joint import JointTask, PretrainSettings, Weights, open_memory
 from kgraft.storage import sha256
 
 BENCHMARK = Benchmark(
@@ -38,7 +39,7 @@ def main() -> None:
     data = shared_data()
     if data is None:
         return
-    graph = untold_types(data).graph
+    graph = hidden_types(data).graph
     texts = read_articles(data, graph).train
     with (
         TemporaryDirectory() as folder,
@@ -51,27 +52,26 @@ def main() -> None:
             goals=GOALS,
         ) as run,
     ):
-        joint = _trainee(graph, texts, Path(folder), Weights(), knowing=True)
+        joint = _task(graph, texts, Path(folder), Weights(), use_knowledge=True)
         alone = Weights(mentions=0.0, categories=0.0, relations=0.0)
-        language = _trainee(graph, texts, Path(folder), alone, knowing=False)
+        language = _task(graph, texts, Path(folder), alone, use_knowledge=False)
         batches = joint.batches(0)
-        places = iter(np.repeat(np.arange(REPEATS + 1), 2).tolist())
+        rows = iter(np.repeat(np.arange(REPEATS + 1), 2).tolist())
         above, below = turns(
-            *(lambda t=t: t.step(batches[next(places)], 0) for t in (joint, language)),
+            *(lambda t=t: t.step(batches[next(rows)], 0) for t in (joint, language)),
             repeats=REPEATS,
         )
         run.ratio("step_vs_language", above, below)
 
 
-def _trainee(
-    graph: Graph, texts: AnnotatedTexts, folder: Path, weights: Weights, *, knowing: bool
-) -> JointTrainee:
+def _task(
+    graph: Graph, texts: AnnotatedTexts, folder: Path, weights: Weights, *, use_knowledge: bool
+) -> JointTask:
     model = fresh(graph)
-    memory = open_memory(model, graph, folder=folder)
-    windows = LinkedWindows.of(model.encoder.windows(texts.texts), texts)
     settings = PretrainSettings(weights=weights)
-    heads = new_heads(model, graph, 0)
-    return JointTrainee(model, heads, graph, memory, windows, None, settings, knowing=knowing)
+    task = JointTask(model, graph, texts, None, settings, use_knowledge=use_knowledge)
+    set_up_with(task, open_memory(model, graph, folder=folder))
+    return task
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -11,13 +10,13 @@ import numpy as np
 from benchmarks.cached import cached_counts
 from benchmarks.data.relation_sentences import relation_sentences
 from benchmarks.harness import Benchmark, shared_data
-from benchmarks.joint.wikipedia import SEEDS, fresh, pretrained, untold_types
+from benchmarks.joint.wikipedia import SEEDS, fresh, hidden_types, pretrained
 from kgraft.graph import Graph
-from kgraft.joint import JointModel
+from kgraft.joint import STRATEGIES, FineTuning, JointModel, Strategy, hit_counts
 from kgraft.measure import paired_difference
 from kgraft.storage import sha256
-from kgraft.tasks.few_shot import EpisodeSettings, episodes
-from kgraft.tasks.joint_tasks import FineTuning, fine_tune_relations, hits, read_relations
+from kgraft.tasks import FewShotSettings, RelationReader
+from kgraft.tasks.joint.relations import episodes, fine_tune_relations
 
 BENCHMARK = Benchmark(
     name="joint_strategies",
@@ -33,24 +32,7 @@ BENCHMARK = Benchmark(
     off="trained alike",
 )
 
-
-@dataclass(frozen=True)
-class Strategy:
-    """What a model has of the graph, and when."""
-
-    pretrained: bool
-    merged: bool  # in fine-tuning, vectors of entities are merged into what is read
-    multi_task: bool = False  # the two losses of the graph's side are learnt in the same steps
-
-
-STRATEGIES = {
-    "none": Strategy(pretrained=False, merged=False),
-    "pre-training": Strategy(pretrained=True, merged=False),
-    "fine-tuning": Strategy(pretrained=False, merged=True),
-    "both": Strategy(pretrained=True, merged=True),
-    "multi-task": Strategy(pretrained=False, merged=True, multi_task=True),
-}
-SETTINGS = EpisodeSettings(steps=40, validate_every=40, lower=False)
+SETTINGS = FewShotSettings(epochs=1, steps=40, train_lower=False)
 TEXTS = 100  # of each relation
 ASKED = 10_000
 PROTOCOL = """
@@ -69,13 +51,14 @@ def main() -> None:
     data = shared_data()
     if data is None:
         return
-    graph, load = untold_types(data).graph, pretrained(data)
+    graph, load = hidden_types(data).graph, pretrained(data)
     learnt, test = relation_sentences(data, graph, TEXTS)
 
     def count_right(strategy: Strategy, seed: int) -> np.ndarray:
         tuning = fine_tuning(strategy, load, partial(fresh, graph), graph, seed)
         fine_tune_relations(tuning, learnt, SETTINGS)
-        return episodes(read_relations(tuning, test), test.relation, 5, 1, ASKED)
+        vectors = RelationReader.of(tuning, test).all()
+        return episodes(vectors, test.relation, 5, 1, ASKED)
 
     with BENCHMARK.run(
         protocol=PROTOCOL,
@@ -95,7 +78,7 @@ def main() -> None:
                 )
                 for seed in SEEDS
             ]
-            counts[name] = hits(right)
+            counts[name] = hit_counts(right)
             print(name, [float(part.mean()) for part in right], flush=True)
         none = counts.pop("none")
         for name, strategy_counts in counts.items():
@@ -111,7 +94,13 @@ def fine_tuning(
 ) -> FineTuning:
     """Return what is fine-tuned by a strategy."""
     model = load_pretrained() if strategy.pretrained else load_untrained()
-    return FineTuning(model, graph, seed, knowing=strategy.merged, beside=strategy.multi_task)
+    return FineTuning(
+        model,
+        graph,
+        seed,
+        use_knowledge=strategy.use_knowledge,
+        multi_task=strategy.multi_task,
+    )
 
 
 if __name__ == "__main__":

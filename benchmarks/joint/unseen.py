@@ -15,14 +15,14 @@ from benchmarks.data.movie_questions import movies
 from benchmarks.harness import WORK, Benchmark, Goal, shared_data
 from benchmarks.joint.baselines import fixed
 from benchmarks.joint.metaqa import answered
-from benchmarks.joint.wikipedia import SEEDS, Pretrained, fresh, pretrained
+from benchmarks.joint.wikipedia import SEEDS, SavedModel, fresh, pretrained
+from kgraft.ask import AnswererSettings
 from kgraft.graph import Graph, build_graph, open_source
-from kgraft.joint import JointModel, open_memory
+from kgraft.joint import JointModel, hit_counts, open_memory
 from kgraft.measure import paired_difference
 from kgraft.storage import sha256
-from kgraft.tasks.entity_classes import EntityClasses, EntitySettings, GraphReader
-from kgraft.tasks.graph_answers import QuestionSettings
-from kgraft.tasks.joint_tasks import hits, learn_classes
+from kgraft.tasks import EntityClassSettings, GraphReader
+from kgraft.tasks.joint.classes import EntityClasses, classify_entities
 
 BENCHMARK = Benchmark(
     name="joint_unseen",
@@ -40,23 +40,23 @@ BENCHMARK = Benchmark(
 
 Side = tuple[Callable[[], JointModel], object]
 """What gives a model, and how it was made."""
-READINGS = 2  # of the surroundings of an entity, where vectors stay as they are
+READINGS = 2  # sampled neighbourhoods per entity, where vectors stay as they are
 
 
 class Way(NamedTuple):
     """How entities are learnt to be classified."""
 
-    settings: EntitySettings
+    settings: EntityClassSettings
     most: int | None = None  # entities to learn from
     tuned: bool = False  # whether the graph attention learns too
 
 
 WAYS = {
-    "types": Way(EntitySettings(epochs=15), tuned=True),
-    "types_fixed": Way(EntitySettings(readings=1)),
-    "types_fixed_few": Way(EntitySettings(batch=16, readings=1), 130),
+    "types": Way(EntityClassSettings(epochs=15), tuned=True),
+    "types_fixed": Way(EntityClassSettings(readings=1)),
+    "types_fixed_few": Way(EntityClassSettings(batch=16, readings=1), 130),
 }
-QUESTIONS, LEARNT, EVERY = QuestionSettings(epochs=6, batch=8, patience=3), 100, 4
+QUESTIONS, LEARNT, EVERY = AnswererSettings(epochs=6, batch=8, patience=3), 100, 4
 PROTOCOL = """
 A joint model pre-trained on graphs/wikidata and linked Wikipedia only (see joint_wikipedia), on
 graphs that it has not seen, against the same model without pre-training: the default encoder, and a
@@ -84,29 +84,29 @@ def main() -> None:
         seeds=SEEDS,
         goals=GOALS,
     ) as run:
-        for name, found in {**_types(data, load), "questions": _questions(data, load)}.items():
-            run.difference(name, paired_difference(*found))
+        for name, counts in {**_types(data, load), "questions": _questions(data, load)}.items():
+            run.difference(name, paired_difference(*counts))
 
 
-def _types(data: Path, load: Pretrained) -> dict[str, list[np.ndarray]]:
+def _types(data: Path, load: SavedModel) -> dict[str, list[np.ndarray]]:
     graph = freebase(data)
     return {
         name: [
-            hits([classified(name, graph, side, seed) for seed in SEEDS])
+            hit_counts([classified(name, graph, side, seed) for seed in SEEDS])
             for side in sides(load, graph)
         ]
         for name in WAYS
     }
 
 
-def _questions(data: Path, load: Pretrained) -> list[np.ndarray]:
+def _questions(data: Path, load: SavedModel) -> list[np.ndarray]:
     return [
-        hits([np.concatenate(asked(data, side, seed)) for seed in SEEDS])
+        hit_counts([np.concatenate(asked(data, side, seed)) for seed in SEEDS])
         for side in sides(load, movies(data))
     ]
 
 
-def sides(load: Pretrained, graph: Graph) -> list[Side]:
+def sides(load: SavedModel, graph: Graph) -> list[Side]:
     """Return the model with pre-training, and without."""
     return [(load, load.facts), (partial(fresh, graph), None)]
 
@@ -126,34 +126,34 @@ def freebase(data: Path) -> Graph:
 
 def classified(name: str, graph: Graph, side: Side, seed: int) -> np.ndarray:
     """Return which test entities are put into their class."""
-    (load, of), way = side, WAYS[name]
+    (load, facts), way = side, WAYS[name]
 
     def work() -> np.ndarray:
         learnt, valid, test = most_frequent(graph).split()
-        some = np.random.default_rng(seed).permutation(len(learnt))[: way.most]
+        rows = np.sort(np.random.default_rng(seed).permutation(len(learnt))[: way.most])
         model = load()
         reader = (
             GraphReader(model, graph, open_memory(model, graph))
             if way.tuned
             else fixed(model, graph, READINGS)
         )
-        parts = (learnt.part(np.sort(some)), valid, test)
-        chosen = replace(way.settings, seed=seed)
-        return learn_classes(reader, model.encoder.dimension, parts, chosen)
+        parts = (learnt.select(rows), valid, test)
+        settings = way.settings.replace(seed=seed)
+        return classify_entities(reader, model.encoder.dimension, parts, settings)
 
     right = cached_counts(
-        f"unseen.{name}.{seed}", (way, READINGS, graph.manifest.version, of), work
+        f"unseen.{name}.{seed}", (way, READINGS, graph.manifest.version, facts), work
     )
-    print(name, seed, "fresh" if of is None else "pretrained", float(right.mean()), flush=True)
+    print(name, seed, "fresh" if facts is None else "pretrained", float(right.mean()), flush=True)
     return right
 
 
 def most_frequent(graph: Graph) -> EntityClasses:
     """Return entities with the most frequent of their types; Freebase has them by the alphabet."""
     first = EntityClasses.of(graph)
-    number = {name: n for n, name in enumerate(first.names)}
+    rank = {name: n for n, name in enumerate(first.names)}
     types = graph.entities["types"].take(first.entity).to_pylist()
-    label = [min(number[name] for name in row if name in number) for row in types]
+    label = [min(rank[name] for name in row if name in rank) for row in types]
     return replace(first, label=np.array(label))
 
 

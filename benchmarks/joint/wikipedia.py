@@ -7,7 +7,7 @@ Wikipedia articles, 5 others to choose the epoch by.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,28 +20,22 @@ from benchmarks.data.linked_wikipedia import read_articles
 from benchmarks.data.texts import open_graph
 from benchmarks.harness import WORK
 from kgraft.graph import Graph
-from kgraft.joint import (
-    JointConfig,
-    JointModel,
-    PretrainSettings,
-    begin_alike,
-    load_joint,
-    pretrain,
-)
-from kgraft.joint.saving import read_facts
-from kgraft.tasks.entity_classes import EntityClasses
+from kgraft.joint import JointConfig, JointModel, PretrainSettings, pretrain
+from kgraft.joint.merge_norm import init_merge_norm
+from kgraft.tasks.joint.classes import EntityClasses
 from kgraft.text import Encoder
+from kgraft.training import read_manifest
 from kgraft.vectors import RefreshSettings
 
 SEEDS = (0, 1, 2)
 INSTANCE_OF = "P31"
 SETTINGS = PretrainSettings(
-    epochs=2, refreshing=RefreshSettings(first=60, every=1), language_rate=1e-4, knowledge_rate=1e-3
+    epochs=2, refresh=RefreshSettings(first=60, every=1), language_rate=1e-4, knowledge_rate=1e-3
 )
 
 
-class Untold(NamedTuple):
-    """A graph that tells the types of some entities only, and all that are asked for."""
+class HiddenTypes(NamedTuple):
+    """A graph that holds the types of some entities only, and the types that are asked for."""
 
     graph: Graph
     learnt: EntityClasses
@@ -49,16 +43,16 @@ class Untold(NamedTuple):
     test: EntityClasses
 
 
-def untold_types(data: Path) -> Untold:
+def hidden_types(data: Path) -> HiddenTypes:
     """Return Wikidata without the types of four fifths of its typed entities, built if need be."""
-    whole = open_graph("wikidata", data)
-    learnt, valid, test = EntityClasses.of(whole).split()
+    original = open_graph("wikidata", data)
+    learnt, valid, test = EntityClasses.of(original).split()
     apart = np.concatenate([valid.entity, test.entity])
-    ids = set(whole.entities["id"].take(apart).to_pylist())
+    ids = set(original.entities["id"].take(apart).to_pylist())
     changes = {"entities": partial(_untyped, ids), "triples": partial(_no_instances, ids)}
-    graph = altered_graph(data / "graphs" / "wikidata", WORK / "wikidata-untold", changes)
-    assert graph.entities["id"].equals(whole.entities["id"])
-    return Untold(graph, learnt, valid, test)
+    graph = altered_graph(data / "graphs" / "wikidata", WORK / "wikidata-hidden-types", changes)
+    assert graph.entities["id"].equals(original.entities["id"])
+    return HiddenTypes(graph, learnt, valid, test)
 
 
 def _untyped(ids: set[str], entities: Table) -> Table:
@@ -74,27 +68,26 @@ def _no_instances(ids: set[str], triples: Table) -> Table:
 
 
 def fresh(graph: Graph, config: JointConfig | None = None) -> JointModel:
-    """Return a model that has learnt nothing of any graph."""
+    """Return a model that is not trained on any graph."""
     model = JointModel(Encoder.load(max_length=128), config)
-    begin_alike(model, graph)
+    init_merge_norm(model, graph)
     return model
 
 
 @dataclass(frozen=True)
-class Pretrained:
+class SavedModel:
     """A pre-trained model, loaded again by each call, and how it was made."""
 
     folder: Path
 
     def __call__(self) -> JointModel:
         """Load it."""
-        return load_joint(self.folder)
+        return JointModel.from_pretrained(self.folder)
 
     @property
     def facts(self) -> dict[str, Any]:
         """Its settings, graph and texts."""
-        facts: dict[str, Any] = read_facts(self.folder)["facts"]
-        return facts
+        return read_manifest(self.folder, JointModel).facts
 
 
 def pretrained(
@@ -103,19 +96,22 @@ def pretrained(
     name: str = "joint-wikipedia",
     *,
     every: int = 1,
-) -> Pretrained:
+) -> SavedModel:
     """Return the pre-trained model; it is trained if it is not there.
 
     With `every` 2 it learns from every other passage.
     """
-    graph, folder = untold_types(data).graph, WORK / name
+    graph, folder = hidden_types(data).graph, WORK / name
     articles = read_articles(data, graph)
     texts = articles.train.select(np.arange(0, len(articles.train), every))
     identity = {"valid": articles.valid.digest()}
-    whole = {
-        **asdict(settings), "graph": graph.manifest.version, "texts": texts.digest(), **identity,
-    }  # fmt: skip
-    if not is_current(folder, lambda: Pretrained(folder).facts, whole):
+    wanted = {
+        "settings": settings.to_dict(),
+        "graph": graph.manifest.version,
+        "texts": texts.digest(),
+        **identity,
+    }
+    if not is_current(folder, lambda: SavedModel(folder).facts, wanted):
         for epoch in pretrain(
             fresh(graph),
             graph,
@@ -126,4 +122,4 @@ def pretrained(
             identity=identity,
         ):
             print(folder.name, epoch.number, epoch.losses, epoch.figures, flush=True)
-    return Pretrained(folder)
+    return SavedModel(folder)

@@ -12,13 +12,10 @@ from benchmarks.harness import WORK, Benchmark, Goal, shared_data
 from benchmarks.link.unseen import judge
 from kgraft.corpus import AnnotatedTexts
 from kgraft.graph import Graph
-from kgraft.link import LinkSettings, adapt_linker
-from kgraft.link.adapt import read_adaptation
+from kgraft.link import LinkModel, LinkSettings, adapt_linker, load_model, read_adaptation
 from kgraft.link.decode import choose_links
 from kgraft.link.evaluate import score_texts
 from kgraft.link.knowledge import Knowledge
-from kgraft.link.model import LinkModel
-from kgraft.link.shipped import load_model
 from kgraft.storage import sha256
 
 BENCHMARK = Benchmark(

@@ -27,7 +27,7 @@ from kgraft.link.neighbours import NeighbourIndex
 from kgraft.link.reading import BUDGET
 from kgraft.storage import sha256
 from kgraft.text import Encoder, length_batches
-from kgraft.vectors.index import EntityIndex
+from kgraft.vectors import EntityIndex
 
 BENCHMARK = Benchmark(
     name="link_speed",

@@ -17,14 +17,12 @@ from benchmarks.link.baselines import alias_links, capitalised_links
 from benchmarks.link.reliability import Judged, draw_reliability
 from kgraft.corpus import AnnotatedTexts
 from kgraft.graph import Mentions
-from kgraft.link import LinkOptions
+from kgraft.link import LinkModel, LinkOptions, load_model
 from kgraft.link.decode import choose_links
 from kgraft.link.evaluate import score_texts
 from kgraft.link.knowledge import Knowledge
-from kgraft.link.model import LinkModel
 from kgraft.link.reporting import calibration_error
 from kgraft.link.score import compare, figures
-from kgraft.link.shipped import load_model
 from kgraft.storage import sha256
 
 BENCHMARK = Benchmark(

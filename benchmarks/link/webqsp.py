@@ -12,13 +12,12 @@ from benchmarks.harness import WORK, Benchmark, Goal, Run, shared_data
 from benchmarks.link.baselines import alias_links, capitalised_links
 from benchmarks.link.unseen import judge
 from benchmarks.peers.spacy import spacy_links
+from kgraft.corpus import AnnotatedTexts
 from kgraft.graph import Graph
-from kgraft.link import LinkOptions, LinkSettings, adapt_linker
+from kgraft.link import LinkModel, LinkOptions, LinkSettings, adapt_linker, load_model
 from kgraft.link.decode import choose_links
 from kgraft.link.evaluate import best_threshold, score_texts
 from kgraft.link.knowledge import Knowledge
-from kgraft.link.model import LinkModel
-from kgraft.link.shipped import load_model
 from kgraft.storage import sha256
 
 BENCHMARK = Benchmark(
@@ -107,7 +106,7 @@ def _record(
 
 
 def _record_elq(
-    run: Run, model: LinkModel, knowledge: Knowledge, dev: Annotated, test: Annotated
+    run: Run, model: LinkModel, knowledge: Knowledge, dev: AnnotatedTexts, test: AnnotatedTexts
 ) -> None:
     options = LinkOptions(decoding="elq")
     chosen = best_threshold(

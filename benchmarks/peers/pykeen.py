@@ -50,10 +50,10 @@ def pykeen(module: str) -> Any:  # noqa: ANN401
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import_optional("pykeen", "bench")
-        found = import_module(f"pykeen.{module}")
+        loaded = import_module(f"pykeen.{module}")
     for name in ("pykeen", "torch_max_mem"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    return found
+    return loaded
 
 
 def as_pairs(vectors: Tensor) -> Tensor:
@@ -132,11 +132,13 @@ class Peer:
             return entities, relations
         return as_halves(entities), relations.angle()
 
-    def rank(self, triples: np.ndarray, known: Tensor, *, batch: int) -> tuple[float, np.ndarray]:
+    def rank(
+        self, triples: np.ndarray, true_triples: Tensor, *, batch: int
+    ) -> tuple[float, np.ndarray]:
         """Rank triples (T, 3) by RankBasedEvaluator; return seconds and ranks (2T,).
 
-        Those of the tails come first. `known` is what `filter_triples` gave: making it takes a
-        second or two, whatever the number of triples, and is not counted.
+        Those of the tails come first. `true_triples` is what `filter_triples` gave: making it takes
+        a second or two, whatever the number of triples, and is not counted.
         """
         evaluator = pykeen("evaluation").RankBasedEvaluator(
             metrics=["mrr"], add_defaults=False, clear_on_finalize=False
@@ -148,7 +150,7 @@ class Peer:
             batch_size=batch,
             slice_size=None,
             device=self.model.device,
-            all_pos_triples=known,
+            all_pos_triples=true_triples,
             targets=("head", "tail"),
             tqdm_kwargs={"disable": True},
             restrict_entities_to=None,
@@ -160,10 +162,10 @@ class Peer:
 
 def filter_triples(triples: np.ndarray) -> Tensor:
     """Return all known triples as PyKEEN's evaluator filters by them."""
-    known: Tensor = pykeen("evaluation.evaluator").prepare_filter_triples(
+    all_triples: Tensor = pykeen("evaluation.evaluator").prepare_filter_triples(
         torch.from_numpy(triples), additional_filter_triples=[]
     )
-    return known
+    return all_triples
 
 
 def _model(name: str, options: Options, factory: Any, vectors: Vectors | None) -> Any:  # noqa: ANN401
@@ -195,18 +197,20 @@ def _start(name: str, vectors: Vectors) -> dict[str, Callable[[Tensor], Tensor]]
 def peak_megabytes() -> float:
     """Return the peak of this process's resident memory; that of rusage may be its parent's."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
-    found = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
-    if not found:
+    peak = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    if not peak:
         raise ValueError("this system does not tell the peak of resident memory (VmHWM)")
-    return int(found[1]) * 1024 / 1e6
+    return int(peak[1]) * 1024 / 1e6
 
 
 def train_and_rank(folder: Path) -> None:
     """Train TransE on some triples and rank others: those that `embed.speed` wrote to a folder."""
-    train, test, known = (np.load(folder / f"{part}.npy") for part in ("train", "test", "known"))
-    peer = Peer("transe", int(known[:, ::2].max()) + 1, int(known[:, 1].max()) + 1)
+    train, test, true_triples = (
+        np.load(folder / f"{part}.npy") for part in ("train", "test", "known")
+    )
+    peer = Peer("transe", int(true_triples[:, ::2].max()) + 1, int(true_triples[:, 1].max()) + 1)
     for _ in peer.epochs(train, 1):
-        peer.rank(test, filter_triples(known), batch=RANK_BATCHES[0])
+        peer.rank(test, filter_triples(true_triples), batch=RANK_BATCHES[0])
 
 
 if __name__ == "__main__":

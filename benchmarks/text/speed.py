@@ -45,10 +45,10 @@ def mixed_texts(encoder: Encoder, count: int, seed: int = SEED) -> list[str]:
     return [" ".join(part) for part in np.split(words, np.cumsum(lengths)[:-1])]
 
 
-def tokenised(encoder: Encoder, texts: list[str], numbers: np.ndarray) -> BatchEncoding:
+def tokenised(encoder: Encoder, texts: list[str], indices: np.ndarray) -> BatchEncoding:
     """Return the input of the model for one batch."""
     return encoder.tokenizer(
-        [texts[n] for n in numbers],
+        [texts[n] for n in indices],
         padding=True,
         truncation=True,
         max_length=encoder.max_length,
@@ -60,11 +60,11 @@ def plain(encoder: Encoder, batches: Iterable[tuple[np.ndarray, BatchEncoding]])
     """Encode batches with nothing but Hugging Face's model."""
     rows, vectors = [], []
     with torch.inference_mode():
-        for numbers, inputs in batches:
+        for indices, inputs in batches:
             hidden = encoder.model(**inputs).last_hidden_state  # (B, L, D)
             mask = inputs["attention_mask"].unsqueeze(-1)
             mean = (hidden * mask).sum(1) / mask.sum(1)
-            rows.append(numbers)
+            rows.append(indices)
             vectors.append(torch.nn.functional.normalize(mean).numpy())
     return np.concatenate(vectors)[np.argsort(np.concatenate(rows))]
 
@@ -73,7 +73,7 @@ def measure(run: Run, encoder: Encoder, texts: list[str], *, budget: int, repeat
     """Let the paths take turns and record the figures."""
     ids = encoder.tokenizer(texts, truncation=True, max_length=encoder.max_length)["input_ids"]
     batches = length_batches(np.array([len(row) for row in ids]), budget)
-    ready = [(numbers, tokenised(encoder, texts, numbers)) for numbers in batches]
+    ready = [(indices, tokenised(encoder, texts, indices)) for indices in batches]
     paths: dict[str, Callable[[], np.ndarray]] = {
         "encode": lambda: encoder.encode(texts, token_budget=budget),
         "bare": lambda: plain(encoder, ready),

@@ -35,6 +35,7 @@ def made(model, graph, questions, tmp_path, monkeypatch):
     return made
 
 
+@pytest.mark.slow
 def test_it_learns_and_knowledge_helps(made, questions):
     right = {}
     for use_knowledge in (True, False):

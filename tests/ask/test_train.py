@@ -49,6 +49,7 @@ def test_what_was_read_before_is_not_read_again(tuning, questions, graph, tmp_pa
     assert load(tmp_path / "out", graph).memory.folder == tuning.memory.folder
 
 
+@pytest.mark.slow
 def test_a_killed_run_ends_with_the_same_bits(tuning, questions, graph, tmp_path):
     two, before = QUICK.replace(epochs=2), copy.deepcopy(tuning.model)
     trained(tuning, questions, tmp_path / "whole", settings=two)
@@ -84,6 +85,7 @@ def test_no_answerer(tuning, questions, graph, tmp_path):
         load(tmp_path / "out", graph)
 
 
+@pytest.mark.slow
 def test_measured_on_the_files_of_a_folder(tuning, tmp_path):
     for name in ("train", "dev", "test"):
         write_questions(tmp_path / f"{name}.jsonl")

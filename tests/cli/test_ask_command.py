@@ -42,6 +42,7 @@ def folder(graph, host_folder, tmp_path_factory):  # noqa: F811
         yield folder
 
 
+@pytest.mark.slow
 def test_answers_as_json(folder, graph):  # noqa: F811
     asked = (ASKED, "-m", folder / "answerer", "-g", graph.folder, "-n", 2)
     (answered,) = json.loads(run(*asked, "--json").stdout)
@@ -55,6 +56,7 @@ def test_answers_as_json(folder, graph):  # noqa: F811
     assert answered["about"]["id"] == "germany"
 
 
+@pytest.mark.slow
 def test_answers_for_people(folder, graph):  # noqa: F811
     asked = ("-m", folder / "answerer", "-g", graph.folder)
     (answered,) = json.loads(run(ASKED, *asked, "--json").stdout)
@@ -64,6 +66,7 @@ def test_answers_for_people(folder, graph):  # noqa: F811
     assert run(*asked, ASKED).stdout == printed  # options may come first
 
 
+@pytest.mark.slow
 def test_what_the_graph_adds_is_measured(folder, graph):  # noqa: F811
     done = run("eval", "-m", folder / "model", "-g", graph.folder, "--data", folder, "--json")
     figures = json.loads(done.stdout)
@@ -71,10 +74,12 @@ def test_what_the_graph_adds_is_measured(folder, graph):  # noqa: F811
     assert figures["task"] == "questions"
 
 
+@pytest.mark.slow
 def test_the_joint_model_is_in_the_folder(folder):
     assert JointModel.from_pretrained(folder / "answerer" / "joint").config.cut == CONFIG.cut
 
 
+@pytest.mark.slow
 def test_what_cannot_be_answered(folder, graph):  # noqa: F811
     done = run("who", "-m", folder / "model", "-g", graph.folder, code=2)
     assert_refused(done, "answerer", str(folder / "model"))

@@ -13,7 +13,6 @@ from kgraft.joint import (
     JointTask,
     PretrainSettings,
     Weights,
-    load_untrained,
     open_memory,
     pretrain,
 )
@@ -50,12 +49,14 @@ def weights(module):
     return {name: tensor.clone() for name, tensor in module.state_dict().items()}
 
 
+@pytest.mark.slow
 def test_every_loss_is_returned_alone(task):
     losses = task.step(task.batches(0)[0], 0)
     assert set(losses) == {"loss", *LOSSES}
     assert losses["loss"] == pytest.approx(sum(x for n, x in losses.items() if n != "loss"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("only", LOSSES)
 def test_each_loss_can_be_learned_alone(model, graph, many, tmp_path, only):
     weighed = Weights(**{n: float(n == only) for n in LOSSES})
@@ -70,6 +71,7 @@ def test_each_loss_can_be_learned_alone(model, graph, many, tmp_path, only):
     assert only in changed
 
 
+@pytest.mark.slow
 def test_the_memory_keeps_up(task):
     versions = []
     for step in range(12):
@@ -112,16 +114,6 @@ def test_a_model_learns_and_is_loaded_again(graph, many, host_folder, tmp_path, 
     assert PretrainSettings.from_dict(facts["settings"]) == QUICK
     assert facts["graph"] == graph.manifest.version
     assert not (tmp_path / "joint.training").exists()
-
-
-def test_an_untrained_model_has_the_shape_of_a_trained_one(graph, many, host_folder, tmp_path):
-    model, epochs = run(graph, many, host_folder, tmp_path / "joint")
-    list(epochs)
-    untrained = load_untrained(tmp_path / "joint", graph)
-    assert untrained.config == model.config
-    assert untrained.language.is_initialised
-    for name, tensor in Encoder.load(host_folder).model.state_dict().items():
-        assert torch.equal(untrained.encoder.model.state_dict()[name], tensor)
 
 
 class Killed(Exception):

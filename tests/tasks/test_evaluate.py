@@ -9,7 +9,7 @@ from tests.tasks.joint.test_relations import line
 
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
-from kgraft.joint import JointModel, fine_tuning
+from kgraft.joint import FineTuning, JointModel, fine_tuning
 from kgraft.tasks import (
     JOINT_TASKS,
     EntityClassSettings,
@@ -35,12 +35,14 @@ def load(host_folder, tmp_path, monkeypatch):
     return lambda: JointModel(Encoder.load(host_folder, device="cpu", max_length=64), CONFIG)
 
 
+@pytest.mark.slow
 def test_classes(load, graph):
     difference = evaluate_joint("classes", load, graph, seeds=2)
     assert 0 <= difference.on <= 1
     assert difference.low <= difference.difference <= difference.high
 
 
+@pytest.mark.slow
 def test_links(load, tmp_path):
     build(tmp_path / "desks", desk_triples())
     difference = evaluate_joint("links", load, Graph.open(tmp_path / "desks"))
@@ -72,9 +74,23 @@ def relation_texts(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_relations(load, graph, relation_texts):
     difference = evaluate_joint("relations", load, graph, relation_texts)
     assert 0 <= difference.on <= 1
+
+
+@pytest.mark.slow
+def test_the_graph_may_be_learned_along_with_relations(load, graph, relation_texts):
+    tuning = FineTuning(load(), graph, multi_task=True)
+    right = JOINT_TASKS["relations"].measure(tuning, relation_texts)
+    assert right.shape == (50,)
+    assert right.dtype == bool
+
+
+def test_a_task_with_texts_needs_them(load, graph):
+    with pytest.raises(BadInput, match="--data"):
+        evaluate_joint("relations", load, graph)
 
 
 @pytest.mark.parametrize("name", ["classes", "links"])

@@ -43,8 +43,8 @@ def test_tables_name_countries(table):
 
 def test_m49_holds_every_country_once():
     parts = [*m49.SUBREGIONS, m49.CONTINENTS["SA"]]
-    held = [iso for part in parts for iso in part.countries]
-    assert sorted(held) == sorted(countries())
+    codes = [iso for part in parts for iso in part.countries]
+    assert sorted(codes) == sorted(countries())
 
 
 @pytest.mark.slow
@@ -70,9 +70,9 @@ def test_borders_and_regional_languages_dropped_were_there():
 
 @pytest.mark.slow
 def test_places_corrected_are_in_geonames():
-    known = {row["geonameid"] for row in _geonames().get_cities().values()}
-    assert corrections.NO_CITY.keys() | corrections.POPULATIONS.keys() <= known
-    assert corrections.NOT_LARGEST.keys() <= known
+    listed = {row["geonameid"] for row in _geonames().get_cities().values()}
+    assert corrections.NO_CITY.keys() | corrections.POPULATIONS.keys() <= listed
+    assert corrections.NOT_LARGEST.keys() <= listed
 
 
 @pytest.mark.slow
@@ -93,11 +93,11 @@ def test_wrong_demonyms_are_what_countryinfo_has():
 
 def test_codes_are_cldrs():
     assert all(locale(code) for code in (*LARGE_LOCALES, *SMALL_LOCALES))
-    known = english().languages
-    assert language_names.LABELS.keys() <= known.keys()
-    assert not language_names.EXTRA_LANGUAGES.keys() & known.keys()
+    english_names = english().languages
+    assert language_names.LABELS.keys() <= english_names.keys()
+    assert not language_names.EXTRA_LANGUAGES.keys() & english_names.keys()
     official = {code for iso in countries() for code in facts.official_languages(iso)}
-    assert official <= known.keys() | language_names.EXTRA_LANGUAGES.keys()
+    assert official <= english_names.keys() | language_names.EXTRA_LANGUAGES.keys()
 
 
 def test_states_are_all_there():

@@ -60,7 +60,7 @@ def test_foreign_names_that_are_another_label_are_dropped():
 
 
 def test_alternates_by_script():
-    found = best_alternates(
+    alternates = best_alternates(
         city("Parigi", "Parys", "巴黎", "巴黎市", "Париж", "Парыж", "barys"),
         {
             "LATIN": Spelling(["Parigny", "Parignargues"]),
@@ -69,7 +69,7 @@ def test_alternates_by_script():
         },
         {"LATIN": 1, "CJK": 1, "CYRILLIC": 2},
     )
-    assert found == ["Parigi", "巴黎", "Париж", "Парыж"]
+    assert alternates == ["Parigi", "巴黎", "Париж", "Парыж"]
 
 
 def test_in_english_speaking_countries_names_must_resemble():

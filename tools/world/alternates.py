@@ -91,9 +91,9 @@ def best_alternates(
 
 def _distinct(names: Iterable[str]) -> list[str]:
     """Return the good names, of those that fold alike the one with accents."""
-    found: dict[str, str] = {}
+    kept_names: dict[str, str] = {}
     for name in filter(is_good, names):
         key = fold(name)
-        if key not in found or found[key].isascii():
-            found[key] = name
-    return list(found.values())
+        if key not in kept_names or kept_names[key].isascii():
+            kept_names[key] = name
+    return list(kept_names.values())

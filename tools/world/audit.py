@@ -22,9 +22,9 @@ def disagreements() -> Iterator[str]:
     yield from _borders()
 
 
-def _line(iso: str, matter: str, said: Iterable[str], taken: str, fixes: Fixes) -> str:
+def _line(iso: str, matter: str, statements: Iterable[str], taken: str, fixes: Fixes) -> str:
     why = f" ({fixes[iso][1]})" if iso in fixes else ""
-    return f"{iso} {matter}: {'; '.join(said)} -> {taken or 'none'}{why}"
+    return f"{iso} {matter}: {'; '.join(statements)} -> {taken or 'none'}{why}"
 
 
 def _capital(iso: str) -> Iterator[str]:
@@ -32,52 +32,52 @@ def _capital(iso: str) -> Iterator[str]:
     taken = [city.name for city in facts.capitals(iso)]
     if fold(one) == fold(other or one) and list(map(fold, taken)) == [fold(one)] * bool(one):
         return
-    said = [f"GeoNames {one}", f"countryinfo {other}"]
-    yield _line(iso, "capital", said, ", ".join(taken), corrections.CAPITALS)
+    sources = [f"GeoNames {one}", f"countryinfo {other}"]
+    yield _line(iso, "capital", sources, ", ".join(taken), corrections.CAPITALS)
 
 
 def _currency(iso: str) -> Iterator[str]:
-    said = {
+    sources = {
         "GeoNames": {countries()[iso].currency} - {""},
         "CLDR": set(get_territory_currencies(iso, start_date=corrections.AS_OF)),
         "countryinfo": set(information(iso).currencies),
     }
-    yield from _compare(iso, "currency", said, facts.currencies(iso), corrections.CURRENCIES)
+    yield from _compare(iso, "currency", sources, facts.currencies(iso), corrections.CURRENCIES)
 
 
 def _language(iso: str) -> Iterator[str]:
     ranks = ("official", "de_facto_official")
-    said = {
+    sources = {
         "CLDR": {code for code, (_, rank) in spoken_in(iso).items() if rank in ranks},
         "countryinfo": set(information(iso).languages),
     }
     taken = facts.official_languages(iso)
-    yield from _compare(iso, "official language", said, taken, corrections.LANGUAGES)
+    yield from _compare(iso, "official language", sources, taken, corrections.LANGUAGES)
 
 
 def _continent(iso: str) -> Iterator[str]:
-    said = {"GeoNames": {countries()[iso].continent}, "M49": {m49.continent_of()[iso]}}
-    yield from _compare(iso, "continent", said, facts.continents(iso), corrections.CONTINENTS)
+    sources = {"GeoNames": {countries()[iso].continent}, "M49": {m49.continent_of()[iso]}}
+    yield from _compare(iso, "continent", sources, facts.continents(iso), corrections.CONTINENTS)
 
 
 def _compare(
-    iso: str, matter: str, said: dict[str, set[str]], taken: list[str], fixes: Fixes
+    iso: str, matter: str, sources: dict[str, set[str]], taken: list[str], fixes: Fixes
 ) -> Iterator[str]:
-    if any(values and values != set(taken) for values in said.values()):
-        lines = [f"{source} {' '.join(sorted(values))}" for source, values in said.items()]
+    if any(values and values != set(taken) for values in sources.values()):
+        lines = [f"{source} {' '.join(sorted(values))}" for source, values in sources.items()]
         yield _line(iso, matter, lines, " ".join(taken), fixes)
 
 
 def _subregion(iso: str) -> Iterator[str]:
-    said, (home, taken) = information(iso).subregion, m49.subregion_of()[iso]
+    subregion, (home, taken) = information(iso).subregion, m49.subregion_of()[iso]
     coarse = {part.label for part in m49.SUBREGIONS if f"region:{part.code}" == home}
     parts = [p for p in m49.SUBREGIONS if f"region:{p.code}" == home]
     coarse |= {"Sub-Saharan Africa"} if any("region:202" in p.within for p in parts) else set()
     coarse |= {n for p in parts for n in p.names}
     if home == "continent:SA" or any("region:419" in p.within for p in parts):
         coarse |= {"Latin America and the Caribbean"}
-    if said and said not in coarse:
-        yield _line(iso, "subregion", [f"countryinfo {said}", f"M49 {taken}"], taken, {})
+    if subregion and subregion not in coarse:
+        yield _line(iso, "subregion", [f"countryinfo {subregion}", f"M49 {taken}"], taken, {})
 
 
 def _borders() -> Iterator[str]:
@@ -88,8 +88,12 @@ def _borders() -> Iterator[str]:
     other = {(min(a, b), max(a, b)) for a, b in pairs if a in countries() and b in countries()}
     why = corrections.BORDERS_DROPPED | corrections.BORDERS_ADDED
     for pair in sorted(one ^ other | why.keys()):
-        sources = [s for s, found in (("GeoNames", one), ("countryinfo", other)) if pair in found]
+        sources = [
+            s
+            for s, source_pairs in (("GeoNames", one), ("countryinfo", other))
+            if pair in source_pairs
+        ]
         taken = "border" if pair in facts.borders() else "none"
         reason = f" ({why[pair]})" if pair in why else ""
-        said = " and ".join(sources) or "no source"
-        yield f"{'-'.join(pair)} border: {said} -> {taken}{reason}"
+        names = " and ".join(sources) or "no source"
+        yield f"{'-'.join(pair)} border: {names} -> {taken}{reason}"

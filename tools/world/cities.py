@@ -67,12 +67,12 @@ def choose_cities(world: World) -> list[City]:
     large = [c for c in cities() if c.population >= LARGE_CITY or c.number in seats]
     taken = {fold(c.name) for c in large} | {fold(label(c)) for c in large}
     taken |= {fold(e.label) for e in world.entities.values() if e.id[:6] in ("countr", "state:")}
-    numbers = {c.number for c in large}
+    ids = {c.number for c in large}
     return [
         city
         for city in cities()
         if city.country in countries()
-        and (city.number in numbers or (city.population >= NAMESAKE and fold(city.name) in taken))
+        and (city.number in ids or (city.population >= NAMESAKE and fold(city.name) in taken))
     ]
 
 
@@ -95,11 +95,11 @@ def _first_by_key() -> dict[str, int]:
 @cache
 def _scripts(iso: str) -> dict[str, str]:
     """Return the scripts of the official languages, with the first language in each."""
-    found: dict[str, str] = {}
+    languages: dict[str, str] = {}
     for code in facts.official_languages(iso):
         if spoken := locale(code):
-            found.setdefault(script(spoken.get_display_name() or ""), code)
-    return found
+            languages.setdefault(script(spoken.get_display_name() or ""), code)
+    return languages
 
 
 @cache
@@ -112,7 +112,7 @@ def _spellings() -> dict[str, Spelling]:
     names: defaultdict[str, list[str]] = defaultdict(list)
     for city in cities():
         names[city.country].append(city.name)
-    return {iso: Spelling(found) for iso, found in names.items()}
+    return {iso: Spelling(city_names) for iso, city_names in names.items()}
 
 
 def label(city: City) -> str:
@@ -144,8 +144,8 @@ def _types(city: City) -> tuple[str, ...]:
 
 
 def _weight(world: World, city: City) -> float:
-    known = max(len(city.alternates), 1) / USUAL_NAMES
-    weight = city.population / 100 * known
+    fame = max(len(city.alternates), 1) / USUAL_NAMES
+    weight = city.population / 100 * fame
     home = world.entities[f"country:{city.country}"]
     if city in facts.capitals(city.country):
         weight += home.weight * CAPITAL_SHARE
@@ -202,20 +202,20 @@ def describe_cities(world: World) -> None:
     for city in cities():
         entity_id = f"city:{city.number}"
         if entity_id in chosen:
-            place = _place(world, city, largest, seats.get(city.number))
+            location = _place(world, city, largest, seats.get(city.number))
             size = f"; {people(city.population)}" if city.population else ""
-            world.entities[entity_id].description = place + size
+            world.entities[entity_id].description = location + size
 
 
 def _largest() -> set[int]:
     """Return the cities that are clearly the largest of their countries."""
-    found: defaultdict[str, list[City]] = defaultdict(list)
+    by_country: defaultdict[str, list[City]] = defaultdict(list)
     for city in cities():
-        if len(found[city.country]) < 2:
-            found[city.country].append(city)
+        if len(by_country[city.country]) < 2:
+            by_country[city.country].append(city)
     return {
         first.number
-        for first, *rest in found.values()
+        for first, *rest in by_country.values()
         if rest
         and first.population >= CLEARLY * rest[0].population
         and first.number not in NOT_LARGEST

@@ -43,11 +43,11 @@ def _locales(own: Iterable[str], *, small: bool = True) -> Iterator[tuple[Locale
     """Yield the locales to take names from with the share of a name in each."""
     languages = list(own)
     for code in dict.fromkeys([*languages, *LARGE_LOCALES, *(SMALL_LOCALES if small else ())]):
-        found = locale(code)
-        if found is None:
+        own_locale = locale(code)
+        if own_locale is None:
             continue
         large = LARGE if code in LARGE_LOCALES else SMALL
-        yield found, NATIVE if code.split("_")[0] in languages else large
+        yield own_locale, NATIVE if code.split("_")[0] in languages else large
 
 
 def territory_names(code: str, own: Iterable[str] = ()) -> Named:
@@ -98,10 +98,10 @@ def place_names(code: str) -> list[str]:
 
 def spoken_in(territory: str) -> dict[str, tuple[float, str | None]]:
     """Return the languages of a territory: percentage of speakers and official status."""
-    found: dict[str, tuple[float, str | None]] = {}
+    languages: dict[str, tuple[float, str | None]] = {}
     for code, info in get_global("territory_languages").get(territory, {}).items():
         language = code.split("_")[0]
-        percent, status = found.get(language, (0.0, None))
+        percent, status = languages.get(language, (0.0, None))
         percent = max(percent, float(info["population_percent"]))
-        found[language] = (percent, status or info["official_status"])
-    return found
+        languages[language] = (percent, status or info["official_status"])
+    return languages

@@ -150,7 +150,7 @@ _TERRITORIES = {
     "NZ": "CK NU TK",
     "US": "AS GU MP PR UM VI",
 }
-TERRITORIES = {iso: owner for owner, held in _TERRITORIES.items() for iso in held.split()}
+TERRITORIES = {iso: owner for owner, codes in _TERRITORIES.items() for iso in codes.split()}
 """Which country a territory with its own ISO code belongs to; no source says so."""
 
 DISPUTED = {

@@ -49,20 +49,22 @@ def _names(country: Country) -> Names:
 
 
 def _demonyms(iso: str) -> list[str]:
-    known = [] if iso in WRONG_DEMONYMS else information(iso).demonym.replace("/", ",").split(",")
-    found = [*known, *DEMONYMS.get(iso, "").split("|")]
-    return [name for d in found if d for name in (d, plural(d)) if name]
+    names = [] if iso in WRONG_DEMONYMS else information(iso).demonym.replace("/", ",").split(",")
+    demonyms = [*names, *DEMONYMS.get(iso, "").split("|")]
+    return [name for d in demonyms if d for name in (d, plural(d)) if name]
 
 
 def _spellings(iso: str) -> list[str]:
     """Return countryinfo's other names, without those turned round for sorting."""
     record = information(iso)
     native = re.split(r" ?/ ?| - ", record.native_name)
-    found = [name for name in (*record.spellings, *native) if not re.fullmatch("[A-Z]{2,3}", name)]
-    scripts = [{script(word) for word in name.split()} - {"NONE"} for name in found]
+    spellings = [
+        name for name in (*record.spellings, *native) if not re.fullmatch("[A-Z]{2,3}", name)
+    ]
+    scripts = [{script(word) for word in name.split()} - {"NONE"} for name in spellings]
     return [
         name
-        for name, used in zip(found, scripts, strict=True)
+        for name, used in zip(spellings, scripts, strict=True)
         if len(used) == 1
         and "," not in name
         and not name.startswith("the ")

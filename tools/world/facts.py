@@ -15,10 +15,10 @@ from tools.world.sources import City, cities, countries
 
 @cache
 def _cities_by_country() -> dict[str, list[City]]:
-    found: defaultdict[str, list[City]] = defaultdict(list)
+    by_country: defaultdict[str, list[City]] = defaultdict(list)
     for city in cities():
-        found[city.country].append(city)
-    return dict(found)
+        by_country[city.country].append(city)
+    return dict(by_country)
 
 
 def find_city(iso: str, name: str, *, state: str | None = None) -> City:
@@ -59,19 +59,19 @@ def official_languages(iso: str) -> list[str]:
 def regional_languages(iso: str) -> list[str]:
     """Return the codes of the languages that are official in a part of the country."""
     added = [code for home, code in corrections.REGIONAL_ADDED if home == iso]
-    found = [*_by_speakers(iso, ("official_regional",)), *added]
+    codes = [*_by_speakers(iso, ("official_regional",)), *added]
     official = set(official_languages(iso))
     return [
         code
-        for code in dict.fromkeys(found)
+        for code in dict.fromkeys(codes)
         if code not in official and (iso, code) not in corrections.REGIONAL_DROPPED
     ]
 
 
 def _by_speakers(iso: str, ranks: tuple[str, ...]) -> list[str]:
     spoken = spoken_in(iso)
-    found = [code for code, (_, rank) in spoken.items() if rank in ranks]
-    return sorted(found, key=lambda code: (-spoken[code][0], code))
+    codes = [code for code, (_, rank) in spoken.items() if rank in ranks]
+    return sorted(codes, key=lambda code: (-spoken[code][0], code))
 
 
 def continents(iso: str) -> list[str]:
@@ -92,8 +92,8 @@ def borders() -> tuple[tuple[str, str], ...]:
 @cache
 def speakers() -> dict[str, dict[str, float]]:
     """Return how many people speak each language, by country."""
-    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    by_language: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for iso, country in countries().items():
         for code, (percent, _) in spoken_in(iso).items():
-            found[code][iso] = percent / 100 * country.population
-    return dict(found)
+            by_language[code][iso] = percent / 100 * country.population
+    return dict(by_language)

@@ -41,9 +41,11 @@ def _languages() -> dict[str, str]:
         for code in (*facts.official_languages(iso), *facts.regional_languages(iso))
     }
     spoken = {code for code, by in facts.speakers().items() if sum(by.values()) >= SPEAKERS}
-    known = english().languages
+    english_names = english().languages
     chosen = sorted((used | spoken | set(KEPT_LANGUAGES)) - set(NO_LANGUAGES))
-    named = {code: LABELS.get(code, known[code]) for code in chosen if code in known}
+    named = {
+        code: LABELS.get(code, english_names[code]) for code in chosen if code in english_names
+    }
     return named | EXTRA_LANGUAGES
 
 

@@ -92,8 +92,8 @@ class Names:
         """Add names that are known to be right, however short or common."""
         for text in map(clean, texts):
             key = fold(text)
-            known = self._names.get(key)
-            if text and key != fold(self.label) and (known is None or share > known[1]):
+            earlier = self._names.get(key)
+            if text and key != fold(self.label) and (earlier is None or share > earlier[1]):
                 self._names[key] = (text, share)
 
     def add(self, texts: Iterable[str], share: float) -> None:

@@ -54,10 +54,12 @@ def describe_regions(world: World) -> None:
             continue
         inside = world.heads("continent" if kind == "continent" else "located_in", entity.id)
         inside = sorted(inside, key=lambda i: -world.entities[i].weight)
-        held = listed([world.label(i) for i in inside]) if inside else ""
+        contents = listed([world.label(i) for i in inside]) if inside else ""
         home = [world.label(i) for i in world.tails(entity.id, "located_in")[:1]]
         start = f"{kind} in {the(home[0])}" if home and kind != "continent" else kind
-        entity.description = f"{start}; with {held}" if held else f"{start} around the South Pole"
+        entity.description = (
+            f"{start}; with {contents}" if contents else f"{start} around the South Pole"
+        )
 
 
 def add_states(world: World) -> None:

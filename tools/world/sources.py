@@ -92,7 +92,7 @@ def countries() -> dict[str, Country]:
 def cities() -> list[City]:
     """Return all populated places that are no mere quarters, the largest first."""
     rows = _geonames().get_cities().values()
-    found = [
+    populated = [
         City(
             int(row["geonameid"]),
             row["name"].strip(),
@@ -105,7 +105,7 @@ def cities() -> list[City]:
         for row in rows
         if row["geonameid"] not in NO_CITY and not _QUARTER.search(row["name"])
     ]
-    return sorted(map(_with_people, found), key=lambda city: (-city.population, city.number))
+    return sorted(map(_with_people, populated), key=lambda city: (-city.population, city.number))
 
 
 def _with_people(city: City) -> City:

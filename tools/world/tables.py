@@ -51,8 +51,8 @@ def write_tables(world: World, folder: Path) -> None:
 
 
 def _write(path: Path, rows: Sequence[Sequence[str]]) -> None:
-    beside = path.with_suffix(".part")
-    beside.write_text(
+    partial = path.with_suffix(".part")
+    partial.write_text(
         "".join("\t".join(row) + "\n" for row in rows), encoding="utf-8", newline="\n"
     )
-    beside.replace(path)
+    partial.replace(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kgraft.settings import EPOCHS, RATE, SIZE, Settings, setting
-from kgraft.training.settings import TrainingSettings
+from kgraft.training import TrainingSettings
 
 
 @dataclass(frozen=True)

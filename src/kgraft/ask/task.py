@@ -40,16 +40,12 @@ class AnswererTask(FineTuningTask[np.ndarray]):
         config: AnswererConfig | None = None,
         model_facts: Mapping[str, Any] | None = None,
     ) -> None:
-        has_answer = np.array([len(answers) > 0 for answers in questions.answers])
-        if not has_answer.any():
-            reason = "no question to learn from has an answer in the graph"
-            raise BadInput(reason, remedy="give questions about this graph")
         self.tuning, self.settings = tuning, settings
         self._questions_digest, self._model_facts = questions.digest(), dict(model_facts or {})
         model = tuning.model
         config = (config or AnswererConfig()).replace(use_knowledge=tuning.use_knowledge)
         self.answerer = Answerer(model, tuning.graph, tuning.memory, config, seed=settings.seed)
-        self.questions, self.valid = questions.select(np.flatnonzero(has_answer)), valid
+        self.questions, self.valid = _answerable(questions), valid
         self.windows = self.answerer.windows(self.questions)
         self.valid_windows = self.answerer.windows(valid)
         language = language_parameters(model, train_lower=settings.train_lower)
@@ -105,3 +101,12 @@ def answer_loss(scores: EntityScores, answers: list[np.ndarray]) -> Tensor:
     total = probability.new_zeros(len(answers)).index_add(0, group, probability)
     reached = torch.from_numpy(np.isin(np.arange(len(answers)), scores.question[is_right]))
     return -total[reached].clamp_min(LEAST).log().sum() / max(int(reached.sum()), 1)
+
+
+def _answerable(questions: Questions) -> Questions:
+    """Return the questions that have an answer in the graph; refuse to train on none."""
+    indices = [i for i, answers in enumerate(questions.answers) if len(answers)]
+    if not indices:
+        reason = "no question to learn from has an answer in the graph"
+        raise BadInput(reason, remedy="give questions about this graph")
+    return questions.select(np.array(indices))

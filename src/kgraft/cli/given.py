@@ -24,7 +24,7 @@ VECTOR_FILES = {  # suffixes by format
     "safetensors": (".safetensors",),
 }
 PICTURES = (".png", ".svg", ".pdf")
-PARTS = {  # files of the tasks that have some
+TASK_FILES = {  # files of the tasks that have some
     "wic": ("train.jsonl", "test.jsonl"),
     "semeval2010-8": ("train.jsonl", "test.jsonl"),
     "typing": ("train.jsonl", "test.jsonl"),
@@ -92,7 +92,7 @@ def need_data(path: Path | None, *names: str) -> None:
 
 def need_task_data(task: str, path: Path | None) -> None:
     """Refuse data that a task cannot be measured on."""
-    if task in PARTS and path is None:
+    if task in TASK_FILES and path is None:
         raise BadInput(f"{task} needs data", remedy="give the folder with its files: --data")
     if task == "facts" and path is not None:
         from kgraft.graph import Graph
@@ -101,7 +101,7 @@ def need_task_data(task: str, path: Path | None) -> None:
     elif task == "perplexity":
         need_texts(path)
     else:
-        need_data(path, *PARTS.get(task, ()))
+        need_data(path, *TASK_FILES.get(task, ()))
 
 
 def need_encoder(name: str | Path | None) -> None:
@@ -126,12 +126,12 @@ def need_graft(folder: str | Path | None) -> None:
 
 def need_joint_model(folder: str | Path | None) -> None:
     """Refuse a joint model that is not there."""
-    _need_model(folder, "joint model", "kgraft joint pretrain")
+    _need_model(folder, "joint model", "kgraft joint pretrain", "joint.json")
 
 
 def need_answerer(folder: str | Path | None) -> None:
     """Refuse an answerer that is not there."""
-    _need_model(folder, "question answerer", "kgraft ask train")
+    _need_model(folder, "question answerer", "kgraft ask train", "questions.json")
 
 
 def need_vectors(folder: Path) -> None:

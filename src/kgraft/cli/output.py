@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, is_dataclass
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -132,3 +133,11 @@ def epoch_line(epoch: Epoch, losses: Iterable[str], figures: Iterable[str]) -> s
     )
     best = "  (best)" if epoch.best else ""
     return f"epoch {epoch.number}  {shown_losses}  {shown_figures}{best}"
+
+
+def print_trained(out: Path, figures: Mapping[str, float], hint: str, *, as_json: bool) -> None:
+    """Print where a trained model was written, and the command that uses it."""
+    if as_json:
+        print_json({"out": str(out), **figures})
+    else:
+        console().print(f"[green]{escape(out)}[/]: {escape(hint)}")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, fields
 
 from kgraft.errors import BadInput
 from kgraft.settings import COUNT, EPOCHS, FRACTION, RATE, SIZE, WEIGHT, Settings, setting
-from kgraft.training.settings import TrainingSettings
-from kgraft.vectors.settings import GraphAttentionSettings, RefreshSettings
+from kgraft.training import TrainingSettings
+from kgraft.vectors import GraphAttentionSettings, RefreshSettings
 
 
 @dataclass(frozen=True)

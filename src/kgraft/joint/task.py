@@ -71,10 +71,8 @@ class JointTask(AdamWTask[np.ndarray]):
             raise BadInput("there is no text to learn from", remedy="give more texts")
         self.model, self.graph, self.settings = model, graph, settings
         self.use_knowledge = use_knowledge
-        self.texts = GoldWindows.of(model.encoder.windows(texts.texts), texts)
-        self.valid: GoldWindows | None = None
-        if valid is not None and len(valid):
-            self.valid = GoldWindows.of(model.encoder.windows(valid.texts), valid)
+        self.texts = _gold_windows(model, texts)
+        self.valid = _gold_windows(model, valid) if valid is not None and len(valid) else None
         self._identity = {**(identity or {}), "texts": texts.digest()}
         self.heads = new_heads(model, graph, settings.seed)
         self.mask = TokenMask(model.encoder)
@@ -271,3 +269,7 @@ class JointTask(AdamWTask[np.ndarray]):
             "mentions": mentions,
             "score": mentions - log(perplexity),
         }
+
+
+def _gold_windows(model: JointModel, texts: AnnotatedTexts) -> GoldWindows:
+    return GoldWindows.of(model.encoder.windows(texts.texts), texts)

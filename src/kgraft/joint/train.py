@@ -1,4 +1,4 @@
-"""Pre-train graph and language together, and load models to compare with."""
+"""Pre-train graph and language together."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import Any
 
 from kgraft.corpus import AnnotatedTexts
 from kgraft.graph import Graph
-from kgraft.joint.merge_norm import init_merge_norm
 from kgraft.joint.model import JointModel
-from kgraft.joint.settings import JointConfig, PretrainSettings
+from kgraft.joint.settings import PretrainSettings
 from kgraft.joint.task import JointTask
 from kgraft.progress import Progress
-from kgraft.text import Encoder
-from kgraft.training import Epoch, Processes, fit, read_manifest
+from kgraft.training import Epoch, Processes, fit
 
 
 def pretrain(
@@ -48,18 +46,3 @@ def pretrain(
         processes=processes,
     )
     yield from fit(task, out, settings, overwrite=overwrite, processes=processes, progress=progress)
-
-
-def load_untrained(
-    folder: str | Path, graph: Graph, encoder: str | Path | None = None
-) -> JointModel:
-    """Return a model of the shape of one in a folder that is not trained on any graph.
-
-    `encoder` is what that one was trained from, where it is no longer found by its name.
-    """
-    manifest = read_manifest(Path(folder), JointModel)
-    config = JointConfig.from_dict(manifest.config)
-    name = encoder or manifest.facts["encoder"]
-    model = JointModel(Encoder.load(name, max_length=config.max_length), config)
-    init_merge_norm(model, graph)
-    return model

@@ -15,7 +15,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 from kgraft.graft import GraftedEncoder, knowledge_off, record_grafts
 from kgraft.tasks.examples import Examples
 from kgraft.tasks.settings import ClassificationSettings
-from kgraft.text import Encoder, TokenSpans, Windows, freeze_bottom, length_batches
+from kgraft.text import Encoder, MentionBatch, TokenSpans, Windows, freeze_bottom, length_batches
 from kgraft.training import AdamWTask, Purpose, seeded, stream, torch_stream
 
 if TYPE_CHECKING:
@@ -97,12 +97,17 @@ class ExampleWindows:
         for layer, size in mention_sizes(encoder).items():
             if layer in record:
                 batch = extra_inputs["knowledge"][layer]
-                overlaps = (batch.first[window] < last) & (batch.last[window] > first)
-                overlaps &= batch.present[window]
+                overlaps = _overlaps(batch, window, first, last)
                 parts.append(_means(overlaps, record[layer].mention_vectors[window]))
             else:
                 parts.append(read.new_zeros(len(row), size))
         return torch.cat(parts, -1).view(len(rows), per_example, -1)
+
+
+def _overlaps(batch: MentionBatch, window: Tensor, first: Tensor, last: Tensor) -> Tensor:
+    """Return which mentions of its window overlap each span first:last, (n, M)."""
+    overlaps = (batch.first[window] < last) & (batch.last[window] > first)
+    return overlaps & batch.present[window]
 
 
 def _means(chosen: Tensor, vectors: Tensor) -> Tensor:

@@ -17,10 +17,10 @@ def world():
 
 
 def sentence(article, number, text):
-    told = {"id": f"wiki{article}.{number}", "text": text, "mentions": []}
+    item = {"id": f"wiki{article}.{number}", "text": text, "mentions": []}
     if text.startswith("paris"):
-        told["mentions"] = [{"start": 0, "end": 5, "entity": "FR"}]
-    return json.dumps(told)
+        item["mentions"] = [{"start": 0, "end": 5, "entity": "FR"}]
+    return json.dumps(item)
 
 
 @pytest.fixture

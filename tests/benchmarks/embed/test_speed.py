@@ -3,13 +3,12 @@ import sys
 import numpy as np
 import pytest
 import torch
-from benchmarks.embed.ours import queries_of, rows_of, settings_of, some_of
+from benchmarks.embed.ours import queries_of, rows_of, sample_rows, settings_of
 from benchmarks.embed.speed import compare, query_order, refuse_other_ranks, versus
 from benchmarks.harness import Run
-from kgraft.embed.embedding import Embedding
 
 from benchmarks.embed import speed
-from kgraft.embed.evaluate import rank_queries
+from kgraft.embed import EmbeddingTables, rank_queries
 from kgraft.graph import Graph
 
 
@@ -53,17 +52,17 @@ def test_turns_that_do_not_pair_are_refused():
 
 def test_ranks_in_the_order_of_triples_come_into_the_order_of_queries():
     rows, relations = drawn_triples(), 3
-    embedding = Embedding.draw(settings_of("transe", 1), 9, relations)
+    tables = EmbeddingTables.draw(settings_of("transe", 1), 9, relations)
     queries = queries_of(rows, relations)
 
     def scores_of(row, side):
         head, relation, tail = (torch.tensor([number]) for number in row)
         if side == 2:
-            return embedding.score_tails(head, relation)[0].tolist()
-        return embedding.score_heads(relation, tail)[0].tolist()
+            return tables.score_tails(head, relation)[0].tolist()
+        return tables.score_heads(relation, tail)[0].tolist()
 
     expected = query_order(rows, naive_ranks(scores_of, rows, rows, relations), relations)
-    np.testing.assert_array_equal(rank_queries(embedding, queries, queries).rank, expected)
+    np.testing.assert_array_equal(rank_queries(tables, queries, queries).rank, expected)
 
 
 def test_ranks_may_differ_by_rounding_only():
@@ -77,11 +76,11 @@ def test_ranks_may_differ_by_rounding_only():
 
 def test_a_sample_is_the_same_every_time_and_holds_no_row_twice():
     rows = np.arange(30).reshape(10, 3)
-    first, again, other = (some_of(rows, 6, purpose) for purpose in (0, 0, 1))
+    first, again, other = (sample_rows(rows, 6, purpose) for purpose in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
     assert len(np.unique(first, axis=0)) == 6
-    assert some_of(rows, 10, 0) is rows
+    assert sample_rows(rows, 10, 0) is rows
 
 
 def test_triples_of_a_graph_as_rows():

@@ -5,7 +5,7 @@ from benchmarks.joint.strategies import STRATEGIES, fine_tuning
 
 
 @pytest.mark.parametrize(
-    ("name", "start", "merged", "multi_task"),
+    ("name", "start", "use_knowledge", "multi_task"),
     [
         ("none", "untrained", False, False),
         ("pre-training", "pretrained", False, False),
@@ -14,7 +14,7 @@ from benchmarks.joint.strategies import STRATEGIES, fine_tuning
         ("multi-task", "untrained", True, True),
     ],
 )
-def test_what_a_strategy_fine_tunes(name, start, merged, multi_task):
+def test_what_a_strategy_fine_tunes(name, start, use_knowledge, multi_task):
     tuning = fine_tuning(STRATEGIES[name], lambda: "pretrained", lambda: "untrained", None, 7)
     assert (tuning.model, tuning.seed) == (start, 7)
-    assert (tuning.knowing, tuning.beside) == (merged, multi_task)
+    assert (tuning.use_knowledge, tuning.multi_task) == (use_knowledge, multi_task)

@@ -13,9 +13,8 @@ from benchmarks.peers.pykeen import (
     peak_megabytes,
     unit_pairs,
 )
-from kgraft.embed.embedding import Embedding
 
-from kgraft.embed.settings import Settings
+from kgraft.embed import EmbeddingTables, EmbedSettings
 
 ENTITIES, RELATIONS, DIMENSION = 7, 3, 6
 TRIPLES = np.array([[0, 0, 1], [1, 1, 2], [2, 2, 3], [0, 0, 4], [5, 1, 6], [6, 2, 0]])
@@ -40,54 +39,54 @@ def test_the_peak_is_that_of_a_process_with_torch():
 
 
 @pytest.fixture(params=["transe", "rotate"])
-def embedding(request):
-    settings = Settings(
+def tables(request):
+    settings = EmbedSettings(
         model=request.param, similarity="l2", dimension=DIMENSION, reciprocal=False, scale=1.0
     )
-    return Embedding.draw(settings, ENTITIES, RELATIONS)
+    return EmbeddingTables.draw(settings, ENTITIES, RELATIONS)
 
 
 @pytest.fixture
-def peer(embedding):
+def peer(tables):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pytest.importorskip("pykeen.models")
     options = Options(dimension=DIMENSION, negatives=2, batch=3)
-    vectors = embedding.entities, embedding.relations
-    name = embedding.settings.model
+    vectors = tables.entities, tables.relations
+    name = tables.settings.model
     return Peer(name, ENTITIES, RELATIONS, vectors=vectors, options=options)
 
 
-def test_the_peer_gives_back_the_vectors_it_was_given(embedding, peer):
+def test_the_peer_gives_back_the_vectors_it_was_given(tables, peer):
     entities, relations = peer.vectors()
-    assert torch.equal(entities, embedding.entities)
-    torch.testing.assert_close(relations, embedding.relations)
+    assert torch.equal(entities, tables.entities)
+    torch.testing.assert_close(relations, tables.relations)
 
 
-def test_the_peer_scores_like_kgraft(embedding, peer):
+def test_the_peer_scores_like_kgraft(tables, peer):
     triples = torch.from_numpy(TRIPLES)
     theirs = peer.model.score_hrt(triples)[:, 0]
-    torch.testing.assert_close(embedding.score_triples(*triples.T), theirs)
+    torch.testing.assert_close(tables.score_triples(*triples.T), theirs)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_peer_trains_its_own_copy(embedding, peer):
-    before = embedding.entities.clone()
+def test_the_peer_trains_its_own_copy(tables, peer):
+    before = tables.entities.clone()
     taken = list(peer.epochs(TRIPLES, 2))
     assert len(taken) == 2
     assert min(taken) > 0
-    assert torch.equal(embedding.entities, before)
+    assert torch.equal(tables.entities, before)
     assert not torch.allclose(peer.vectors()[0], before)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_peer_ranks_tails_then_heads(embedding, peer):
+def test_the_peer_ranks_tails_then_heads(tables, peer):
     seconds, ranks = peer.rank(TRIPLES, filter_triples(TRIPLES), batch=4)
     assert seconds > 0
     assert ranks.shape == (2 * len(TRIPLES),)
     heads, relations, tails = torch.from_numpy(TRIPLES[:1]).T
-    asked = embedding.score_tails(heads, relations)[0]
+    asked = tables.score_tails(heads, relations)[0]
     asked[4] = -torch.inf  # (0, 0, 4) is known, too
     assert ranks[0] == 1 + (asked > asked[1]).sum()
-    asked = embedding.score_heads(relations, tails)[0]
+    asked = tables.score_heads(relations, tails)[0]
     assert ranks[len(TRIPLES)] == 1 + (asked > asked[0]).sum()

@@ -34,6 +34,7 @@ def test_parts(graph):
     assert sorted(np.concatenate([part.entity for part in parts])) == found.entity.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use_knowledge", [True, False])
 def test_it_learns(graph, reader, use_knowledge):
     classes = EntityClasses.of(graph, 4)

@@ -52,6 +52,7 @@ def test_questions_and_what_is_known(desks):
         assert int(asked.answer[row]) in right
 
 
+@pytest.mark.slow
 def test_it_learns(task):
     before = task.validate()["mrr"]
     step = 0

@@ -144,6 +144,7 @@ def test_the_loss_follows_its_words():
     assert found.item() == pytest.approx(torch.stack(losses).mean().item(), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_it_learns(tuning, data):
     task = FewShotTask(tuning, data, data, QUICK)
     losses = [task.step(batch, step)["loss"] for step, batch in enumerate(task.batches(0))]

@@ -15,10 +15,8 @@ from kgraft.cli.output import (
     GraphOption,
     Overwrite,
     Quiet,
-    console,
     epoch_line,
-    escape,
-    print_json,
+    print_trained,
 )
 from kgraft.cli.settings_options import Changes, settings_options
 from kgraft.progress import progress_bar
@@ -90,7 +88,4 @@ def train(
             if not quiet:
                 print(epoch_line(epoch, epoch.losses, epoch.figures), file=sys.stderr)
             figures = {"epoch": epoch.number, **epoch.losses, **epoch.figures}
-    if as_json:
-        print_json({"out": str(out), **figures})
-    else:
-        console().print(f"[green]{escape(out)}[/]: ask with  kgraft ask QUESTION -m {escape(out)}")
+    print_trained(out, figures, f"ask with  kgraft ask QUESTION -m {out}", as_json=as_json)

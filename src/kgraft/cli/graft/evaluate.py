@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli.given import PARTS, need_encoder, need_graft, need_task_data
+from kgraft.cli.given import TASK_FILES, need_encoder, need_graft, need_task_data
 from kgraft.cli.output import AsJson, Quiet, console, escape, print_json
 from kgraft.errors import BadInput
 from kgraft.progress import progress_bar
@@ -50,8 +50,8 @@ def eval_(
     from kgraft.tasks import GRAFT_TASKS
 
     GRAFT_TASKS.check(task)
-    if model is None and task not in PARTS:
-        remedy = f"choose from {', '.join(name for name in GRAFT_TASKS if name in PARTS)}"
+    if model is None and task not in TASK_FILES:
+        remedy = f"choose from {', '.join(name for name in GRAFT_TASKS if name in TASK_FILES)}"
         raise BadInput(f"{task} needs a graft", remedy=f"{remedy}, or give one: --model")
     need_graft(model)
     need_encoder(None if encoder == "default" else encoder)

@@ -14,10 +14,8 @@ from kgraft.cli.output import (
     GraphName,
     Overwrite,
     Quiet,
-    console,
     epoch_line,
-    escape,
-    print_json,
+    print_trained,
 )
 from kgraft.cli.settings_options import Changes, settings_options
 from kgraft.joint.settings import JointConfig, PretrainSettings, Weights
@@ -103,10 +101,7 @@ def pretrain(
             progress=progress,
         ):
             figures = _report(epoch, quiet=quiet)
-    if as_json:
-        print_json({"out": str(out), **figures})
-    else:
-        console().print(f"[green]{escape(out)}[/]: measure it with  kgraft joint eval")
+    print_trained(out, figures, "measure it with  kgraft joint eval", as_json=as_json)
 
 
 def _report(epoch: Epoch, *, quiet: bool) -> dict[str, float]:
