@@ -33,7 +33,9 @@ def main() -> None:
         print_links(out, graph, sentence, linker(sentence), facts=3)
     out.print("\n[dim]Go on:[/]")
     out.print("  .venv/bin/kgraft graph show Kenya --to Brazil")
-    out.print("  .venv/bin/kgraft graph import YOUR-GRAPH --out mine   [dim](docs/how-to/bring-your-graph.md)[/]")
+    out.print(
+        "  .venv/bin/kgraft graph import YOUR-GRAPH --out mine   [dim](docs/how-to/bring-your-graph.md)[/]"
+    )
     if sys.argv[1:2] == ["--svg"]:
         drawing = out.export_svg(title="make demo")
         drawing = re.sub(
