@@ -64,24 +64,6 @@ questions, seeds pooled.
 """
 
 
-@dataclass(frozen=True)
-class Strategy:
-    """What a model has of the graph, and when."""
-
-    pretrained: bool
-    use_knowledge: bool  # in fine-tuning, vectors of entities are merged into what is read
-    multi_task: bool = False  # and the two losses of the graph's side are learned along
-
-
-STRATEGIES = {
-    "none": Strategy(pretrained=False, use_knowledge=False),
-    "pre-training": Strategy(pretrained=True, use_knowledge=False),
-    "fine-tuning": Strategy(pretrained=False, use_knowledge=True),
-    "both": Strategy(pretrained=True, use_knowledge=True),
-    "multi-task": Strategy(pretrained=False, use_knowledge=True, multi_task=True),
-}
-
-
 def main() -> None:
     """Fine-tune by each strategy, measure and record."""
     data = shared_data()
