@@ -1,7 +1,8 @@
-"""The command line, a command a package: `kgraft graph …`; each loads what it needs when run."""
+"""The command line, one command per package (`kgraft graph …`); each loads what it needs to run."""
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import Annotated
 
@@ -51,10 +52,20 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     options, dashes, words = _partition(sys.argv[1:], "--")
+    _show_warnings(debug="--debug" in options)
     if "--debug" in options:
         options.remove("--debug")
         options.insert(0, "--debug")
     app([*options, *dashes, *words])
+
+
+def _show_warnings(*, debug: bool) -> None:
+    """Print the warnings of kgraft on stderr; with --debug all that it logs."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("kgraft: %(message)s"))
+    logger = logging.getLogger("kgraft")
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG if debug else logging.WARNING)
 
 
 def _partition(items: list[str], mark: str) -> tuple[list[str], list[str], list[str]]:
