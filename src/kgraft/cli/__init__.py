@@ -1,4 +1,4 @@
-"""The command line, one command per package (`kgraft graph …`); each loads what it needs to run."""
+"""The command line, one command per package (`kgraft graph …`); each loads what it needs."""
 
 from __future__ import annotations
 
