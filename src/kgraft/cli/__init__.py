@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """The command line, one command per package; each loads what it needs when it is run."""
-=======
-"""The command line, one command per package (`kgraft graph …`); each loads what it needs."""
->>>>>>> words
 
 from __future__ import annotations
 
