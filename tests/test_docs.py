@@ -172,5 +172,11 @@ def test_your_own_graph_in_the_readme_can_be_pasted(folder):
     assert "company" in Graph.open("company").manifest.name
 
 
+def test_the_picture_of_the_layers_has_all_packages():
+    drawing = (ROOT / "docs" / "layers.svg").read_text(encoding="utf-8")
+    packages = {file.parent.name for file in (ROOT / "src" / "kgraft").glob("*/__init__.py")}
+    assert packages <= set(re.findall(r">(\w+)</text>", drawing))
+
+
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
