@@ -91,8 +91,7 @@ class ExampleWindows:
             read = encoder.read(ids, mask, **extra_inputs)
         window = torch.from_numpy(window_row)
         first, last = (torch.from_numpy(side)[:, None] for side in (spans.first, spans.last))
-        column = torch.arange(read.shape[1])
-        parts = [_means((column >= first) & (column < last), read[window])]
+        parts = [_means(_covered(first, last, read.shape[1]), read[window])]
         for layer, size in mention_sizes(encoder).items():
             means = read.new_zeros(len(window), size)
             if layer in record:
@@ -106,6 +105,12 @@ class ExampleWindows:
         """Return the spans of some examples, those of one after those of another."""
         per_example = self.examples.text.shape[1]
         return self.spans.select((rows[:, None] * per_example + np.arange(per_example)).ravel())
+
+
+def _covered(first: Tensor, last: Tensor, length: int) -> Tensor:
+    """Return which columns each span first:last covers, (n, length)."""
+    column = torch.arange(length)
+    return (column >= first) & (column < last)
 
 
 def _overlaps(batch: MentionBatch, window: Tensor, first: Tensor, last: Tensor) -> Tensor:
