@@ -14,7 +14,7 @@ demo: $(VENV)/.kgraft ## Link three sentences to the built-in graph and show wha
 	@$(BIN)/python -m tools.demo
 
 test: lint docs ## Lint, types, import contract, the documentation, and all tests
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(COVERAGE)
 
 quick: $(VENV)/.kgraft-dev ## Ruff and the fast tests, for the inner loop
 	@$(BIN)/ruff check .
@@ -22,9 +22,8 @@ quick: $(VENV)/.kgraft-dev ## Ruff and the fast tests, for the inner loop
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" \
 	  --hypothesis-profile=quick
 
-coverage: $(VENV)/.kgraft-dev ## All tests, with the share of lines that they run
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile \
-	  --cov=kgraft --cov-report=term:skip-covered
+coverage: ## The same, with the share of lines that the tests run
+	@$(MAKE) test COVERAGE="--cov=kgraft --cov-report=term:skip-covered"
 
 docs: $(VENV)/.kgraft-dev ## Build the documentation as a site in build/site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

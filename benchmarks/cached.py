@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
-from kgraft.graft.graft_folder import GraftFolder
-from kgraft.training import read_manifest
 
 from benchmarks.harness import WORK
 from kgraft.graft import GraftSettings
+from kgraft.graft.graft_folder import GraftFolder
+from kgraft.training import read_manifest
 
 
 def graft_is_current(folder: Path, settings: GraftSettings, identity: Mapping[str, object]) -> bool:

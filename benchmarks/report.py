@@ -3,9 +3,10 @@
 RESULTS.md holds all figures with their protocols. In README.md, docs/ and the NOTES.md beside
 benchmarks, whatever stands between <!-- figures:NAME --> and <!-- /figures --> is made from
 benchmarks/results/NAME.json and from nothing else; <!-- figures:NAME one two --> shows only these
-figures, and <!-- figure:NAME one --> in the middle of a line the number alone. The pictures docs/graft-knowledge.svg and docs/joint-knowledge.svg show what knowledge
-adds, docs/joint-losses.svg what each loss of joint pre-training contributes. With --check nothing
-is written.
+figures, and <!-- figure:NAME one --> in the middle of a line the number alone. The pictures
+docs/graft-knowledge.svg and docs/joint-knowledge.svg show what knowledge adds,
+docs/joint-losses.svg what each loss of joint pre-training contributes. With --check nothing is
+written.
 """
 
 from __future__ import annotations

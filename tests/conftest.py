@@ -9,12 +9,24 @@ from hypothesis import settings
 settings.register_profile("quick", max_examples=10, deadline=None)  # for make quick
 
 
+FSYNC = os.fsync
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _no_waiting_for_the_disk():
-    """Skip the flushes that make a graph survive a power cut: they take most of a test's time."""
+    """Skip the flushes that make a graph survive a power cut: they take most of a test's time.
+
+    The tests of storage itself turn them on again (`flushing`).
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
         yield
+
+
+@pytest.fixture
+def flushing(monkeypatch):
+    """Flush to disk, as outside of tests."""
+    monkeypatch.setattr(os, "fsync", FSYNC)
 
 
 @pytest.fixture(autouse=True, scope="session")

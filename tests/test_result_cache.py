@@ -30,7 +30,7 @@ def test_no_more_are_kept_than_allowed():
     cache = ResultCache(lambda keys: keys, 10)
     for first in range(100):
         cache([first, first + 1])
-        assert len(cache._known) <= 10
+        assert len(cache._results) <= 10
 
 
 def test_a_call_may_ask_for_more_than_are_kept():

@@ -12,6 +12,8 @@ from kgraft import storage
 from kgraft.errors import BadInput
 from kgraft.storage import Kind, cache_folder, describe_file, new_file, new_folder, refuse_existing
 
+pytestmark = pytest.mark.usefixtures("flushing")
+
 BOX = Kind("box", "box.json")
 
 
@@ -26,6 +28,19 @@ def test_a_new_file_appears_when_it_is_whole(tmp_path):
         assert not target.exists()
     assert target.read_text() == "new"
     assert names(target.parent) == ["f"]
+
+
+def test_a_file_is_on_disk_before_it_gets_its_name(tmp_path, monkeypatch):
+    target, flushed, flush = tmp_path / "f", [], os.fsync
+
+    def fsync(descriptor):
+        flushed.append((Path(f"/proc/self/fd/{descriptor}").readlink(), target.exists()))
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with new_file(target) as partial:
+        partial.write_text("new")
+    assert flushed == [(partial, False), (tmp_path, True)]
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
@@ -51,7 +66,7 @@ def test_a_folder_of_another_kind_is_not_overwritten(tmp_path):
     with new_folder(target, BOX, overwrite=True) as partial:
         (partial / "other").write_text("no marker")
     assert names(target) == ["other"]
-    with pytest.raises(BadInput, match="is not a box, so it is not overwritten"):
+    with pytest.raises(BadInput, match="is not a box"):
         refuse_existing(target, BOX, overwrite=True)
 
 

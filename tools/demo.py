@@ -33,12 +33,12 @@ def main() -> None:
         print_links(out, graph, sentence, linker(sentence), facts=3)
     out.print("\n[dim]Go on:[/]")
     out.print("  .venv/bin/kgraft graph show Kenya --to Brazil")
-    out.print("  .venv/bin/kgraft graph import YOUR-GRAPH --out mine   [dim](docs/graph.md)[/]")
+    guide = "docs/how-to/bring-your-graph.md"
+    out.print(f"  .venv/bin/kgraft graph import YOUR-GRAPH --out mine   [dim]({guide})[/]")
     if sys.argv[1:2] == ["--svg"]:
         drawing = out.export_svg(title="make demo")
-        drawing = re.sub(
-            r"@font-face \{.*?\}", "", drawing, flags=re.DOTALL
-        )  # fetched from the web
+        fonts = r"@font-face \{.*?\}"  # fetched from the web
+        drawing = re.sub(fonts, "", drawing, flags=re.DOTALL)
         Path(sys.argv[2]).write_text(drawing, "utf-8")
 
 

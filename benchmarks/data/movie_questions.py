@@ -8,8 +8,7 @@ import numpy as np
 
 from benchmarks.harness import WORK
 from kgraft.ask import Questions
-from kgraft.graph import Graph, build_graph, open_source
-from kgraft.graph.batches import Refusals
+from kgraft.graph import Graph, Refusals, build_graph, open_source
 
 HOPS = (1, 2, 3)
 

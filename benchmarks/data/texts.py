@@ -283,9 +283,9 @@ def _location_names(graph: Graph) -> dict[str, str]:
     for entity in graph.entities_at(np.arange(len(graph.entities))):
         if entity.id.startswith("country:") or entity.index in capitals:
             for name in (entity.label, *entity.aliases):
-                owner = names.setdefault(key(name), entity.id)
+                owner = names.setdefault(fold_name(name), entity.id)
                 if owner != entity.id and entity.id.startswith("country:"):
-                    names[key(name)] = entity.id
+                    names[fold_name(name)] = entity.id
     return names
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.cached import cached_counts, graft_facts
-from benchmarks.graft.senses import LINKER_LAYER, SEEDS, HYPERNYMS, linker_folder, wordnet
+from benchmarks.graft.senses import HYPERNYMS, LINKER_LAYER, SEEDS, linker_folder, wordnet
 from benchmarks.harness import Benchmark, Goal, shared_data
 from kgraft.graft import GraftedEncoder, WordNetKnowledge
 from kgraft.measure import paired_difference

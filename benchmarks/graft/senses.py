@@ -6,15 +6,9 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from kgraft.graft.senses import (
-    SenseSentence,
-    example_sentences,
-    locate_open_senses,
-    sentences_digest,
-)
-
 from benchmarks.cached import graft_is_current
 from benchmarks.harness import WORK
+from kgraft.corpus import read_json_lines
 from kgraft.graft import (
     AttentionSettings,
     GraftedEncoder,
@@ -28,7 +22,12 @@ from kgraft.graft import (
     sense_sentences,
     train_graft,
 )
-from kgraft.corpus import read_json_lines
+from kgraft.graft.senses import (
+    SenseSentence,
+    example_sentences,
+    locate_open_senses,
+    sentences_digest,
+)
 from kgraft.graph import build_graph, open_source
 from kgraft.text import Encoder
 

@@ -33,6 +33,23 @@ BENCHMARK = Benchmark(
     off="trained alike",
 )
 
+
+@dataclass(frozen=True)
+class Strategy:
+    """What a model has of the graph, and when."""
+
+    pretrained: bool
+    use_knowledge: bool  # in fine-tuning, vectors of entities are merged into what is read
+    multi_task: bool = False  # the two losses of the graph's side are learned in the same steps
+
+
+STRATEGIES = {
+    "none": Strategy(pretrained=False, use_knowledge=False),
+    "pre-training": Strategy(pretrained=True, use_knowledge=False),
+    "fine-tuning": Strategy(pretrained=False, use_knowledge=True),
+    "both": Strategy(pretrained=True, use_knowledge=True),
+    "multi-task": Strategy(pretrained=False, use_knowledge=True, multi_task=True),
+}
 SETTINGS = FewShotSettings(epochs=1, steps=40, train_lower=False)
 TEXTS = 100  # of each relation
 ASKED = 10_000
@@ -45,24 +62,6 @@ fine-tuning only, with the categories of entities and the relations between them
 steps). off is the default encoder fine-tuned in the same way without the graph. Intervals are over
 questions, seeds pooled.
 """
-
-
-@dataclass(frozen=True)
-class Strategy:
-    """What a model has of the graph, and when."""
-
-    pretrained: bool
-    use_knowledge: bool  # in fine-tuning, vectors of entities are merged into what is read
-    multi_task: bool = False  # and the two losses of the graph's side are learned along
-
-
-STRATEGIES = {
-    "none": Strategy(pretrained=False, use_knowledge=False),
-    "pre-training": Strategy(pretrained=True, use_knowledge=False),
-    "fine-tuning": Strategy(pretrained=False, use_knowledge=True),
-    "both": Strategy(pretrained=True, use_knowledge=True),
-    "multi-task": Strategy(pretrained=False, use_knowledge=True, multi_task=True),
-}
 
 
 def main() -> None:

@@ -20,8 +20,13 @@ from benchmarks.data.linked_wikipedia import read_articles
 from benchmarks.data.texts import open_graph
 from benchmarks.harness import WORK
 from kgraft.graph import Graph
-from kgraft.joint import JointConfig, JointModel, PretrainSettings, pretrain
-from kgraft.joint.merge_norm import init_merge_norm
+from kgraft.joint import (
+    JointConfig,
+    JointModel,
+    PretrainSettings,
+    init_merge_norm,
+    pretrain,
+)
 from kgraft.tasks.joint.classes import EntityClasses
 from kgraft.text import Encoder
 from kgraft.training import read_manifest

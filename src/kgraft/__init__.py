@@ -6,6 +6,7 @@ that `import kgraft` costs nothing.
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from kgraft.link import Linker
     from kgraft.text import Encoder
     from kgraft.vectors import EntityVectors
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __version__ = "0.1.0"
 __all__ = ["Encoder", "EntityVectors", "Graph", "KgraftError", "Linker", "__version__"]

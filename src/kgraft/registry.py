@@ -52,10 +52,11 @@ class Registry(Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         if name not in self._registered:
-            self.check(name)
-            if name in self._modules():
-                import_module(f"{self.package}.{self._modules()[name]}")
+            modules = self._modules()
+            if name in modules:
+                import_module(f"{self.package}.{modules[name]}")
             else:
+                self.check(name)
                 self._registered[name] = self._entry_points()[name].load()
         if name not in self._registered:
             raise BadInput(f"{self.package}.{name} registers no {self.kind} {name!r}")

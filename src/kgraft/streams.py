@@ -102,7 +102,7 @@ def plain_suffix(path: Path) -> str:
 
 @contextmanager
 def open_bytes(
-    path: Path, progress: Progress, *, what: str = "", lines: bool = False
+    path: Path, progress: Progress, *, title: str = "", lines: bool = False
 ) -> Iterator[io.BufferedReader]:
     """Open a plain, .gz or .bz2 file for reading; the suffix decides, the bar counts disk bytes.
 
@@ -116,7 +116,7 @@ def open_bytes(
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
     with raw:
-        progress.start(what or f"reading {path.name}", total=size)
+        progress.start(title or f"reading {path.name}", total=size)
         counted = cast(IO[bytes], io.BufferedReader(_Counted(raw, progress), BUFFER))
         packer = PACKERS.get(path.suffix.lower())
         if packer and size == 0:

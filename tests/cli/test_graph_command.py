@@ -11,7 +11,7 @@ from tests.cli.refused import assert_refused
 from typer.testing import CliRunner
 
 from kgraft.cli import app
-from kgraft.graph import Graph, check_graph
+from kgraft.graph import FORMATS, Graph, check_graph
 
 ENTITIES = (
     "id\tlabel\tdescription\taliases\ttypes\n"
@@ -221,7 +221,7 @@ def test_a_missing_source(run, tmp_path):
 
 def test_an_unknown_format(run, write, tmp_path):
     result = run("import", write(), "--out", tmp_path / "g", "--format", "excel")
-    assert_refused(result, "unknown format 'excel'; formats are tsv, rdf, wikidata, wordnet, jsonl")
+    assert_refused(result, "'excel'", ", ".join(FORMATS))
     assert names(tmp_path) == ["source"]
 
 
@@ -401,9 +401,9 @@ def test_export_as_json(run, letters, tmp_path):
 
 @pytest.mark.slow
 def test_export_refuses(run, letters, tmp_path):
-    assert_refused(run("export", letters, "--out", letters), "exists already; name another place")
+    assert_refused(run("export", letters, "--out", letters), "exists already")
     out = tmp_path / "x"
-    assert_refused(run("export", letters, "-o", out, "--format", "doc"), "unknown format 'doc'")
+    assert_refused(run("export", letters, "-o", out, "--format", "doc"), "'doc'")
     assert_refused(run("export", tmp_path / "no", "-o", out), "no graph at")
     assert names(tmp_path) == ["letters", "source"]
 

@@ -106,24 +106,24 @@ def mention(**changes):
     ("line", "reason"),
     [
         ("{", "Expecting property name"),
-        ("[]", "TypeError"),
-        ("7", "TypeError"),
-        ('{"text": "a"}', "KeyError: 'mentions'"),
-        ('{"mentions": []}', "KeyError: 'text'"),
-        ('{"text": 7, "mentions": []}', "its text is not a string"),
-        ('{"text": "a", "mentions": null}', "TypeError"),
-        ('{"text": "a", "mentions": ["b"]}', "TypeError"),
-        ('{"text": "a", "mentions": [{"start": 0}]}', "KeyError: 'end'"),
-        (json.dumps(mention(start="0")), "start and end of a mention are whole numbers"),
-        (json.dumps(mention(end=5.0)), "start and end of a mention are whole numbers"),
-        (json.dumps(mention(end=True)), "start and end of a mention are whole numbers"),
-        (json.dumps(mention(end=10**30)), "start and end"),
-        (json.dumps(mention(entity=7)), "the entity of a mention is an id"),
-        (json.dumps(mention(entity=None)), "the entity of a mention is an id"),
-        (json.dumps(GOOD | {"unlinked": None}), "TypeError"),
-        (json.dumps(GOOD | {"unlinked": ["b"]}), "TypeError"),
-        (json.dumps(GOOD | {"unlinked": [{"start": 0}]}), "KeyError: 'end'"),
-        (json.dumps(GOOD | {"unlinked": [{"start": 0, "end": "1"}]}), "start and end"),
+        ("[]", "[]"),
+        ("7", "7, not an object"),
+        ('{"text": "a"}', "it has no 'mentions'"),
+        ('{"mentions": []}', "it has no 'text'"),
+        ('{"text": 7, "mentions": []}', "7, not a string"),
+        ('{"text": "a", "mentions": null}', "None, not a list"),
+        ('{"text": "a", "mentions": ["b"]}', "'b', not an object"),
+        ('{"text": "a", "mentions": [{"start": 0}]}', "it has no 'end'"),
+        (json.dumps(mention(start="0")), "'0'"),
+        (json.dumps(mention(end=5.0)), "5.0"),
+        (json.dumps(mention(end=True)), "True"),
+        (json.dumps(mention(end=10**30)), "1000"),
+        (json.dumps(mention(entity=7)), "entity of a mention is 7"),
+        (json.dumps(mention(entity=None)), "entity of a mention is None"),
+        (json.dumps(GOOD | {"unlinked": None}), "unlinked is None"),
+        (json.dumps(GOOD | {"unlinked": ["b"]}), "'b', not an object"),
+        (json.dumps(GOOD | {"unlinked": [{"start": 0}]}), "it has no 'end'"),
+        (json.dumps(GOOD | {"unlinked": [{"start": 0, "end": "1"}]}), "'1'"),
     ],
 )
 def test_a_bad_line_is_refused_with_file_and_line(graph, tmp_path, line, reason):
@@ -144,7 +144,7 @@ def test_a_file_that_is_not_there_is_told_of(graph, tmp_path):
 
 def test_a_file_without_texts_is_refused(graph, tmp_path):
     (tmp_path / "texts.jsonl").write_text("\n\n")
-    with pytest.raises(BadInput, match=r"texts.jsonl: contains no text; write \{"):
+    with pytest.raises(BadInput, match=r"texts\.jsonl: contains no text"):
         read_annotated(tmp_path / "texts.jsonl", graph)
 
 

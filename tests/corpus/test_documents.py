@@ -198,5 +198,5 @@ def test_a_bad_line_is_refused_with_its_number(tmp_path, line):
 
 def test_a_file_must_be_utf8(tmp_path):
     (tmp_path / "texts.txt").write_bytes(b"Paris \xff")
-    with pytest.raises(BadInput, match=r"texts.txt: is not UTF-8; iconv -t UTF-8$"):
+    with pytest.raises(BadInput, match=r"texts\.txt: .*UTF-8"):
         list(read_documents(tmp_path / "texts.txt"))

@@ -200,7 +200,7 @@ def test_only_keys_that_occur_twice_are_changed():
 
 def test_what_is_there_is_not_written_over(graph, vectors, tmp_path):
     (tmp_path / "v.ids.json").write_text("mine")
-    with pytest.raises(BadInput, match=r"v\.ids\.json exists already; name another file"):
+    with pytest.raises(BadInput, match=r"v\.ids\.json exists"):
         export_vectors(graph, vectors, tmp_path / "v.npy")
     assert [path.name for path in tmp_path.iterdir()] == ["v.ids.json"]
 
@@ -220,12 +220,12 @@ def test_a_failure_leaves_nothing_behind(graph, vectors, tmp_path, format):
 
 
 def test_bad_requests_are_refused(graph, vectors, tmp_path):
-    with pytest.raises(BadInput, match=r"unknown format 'xml'; formats are tsv, word2vec"):
+    with pytest.raises(BadInput, match="'xml'"):
         export_vectors(graph, vectors, tmp_path / "v", format="xml")
-    with pytest.raises(BadInput, match=r"v\.csv implies no format; use \.tsv, \.vec"):
+    with pytest.raises(BadInput, match=r"v\.csv .*\.tsv"):
         export_vectors(graph, vectors, tmp_path / "v.csv")
-    with pytest.raises(BadInput, match="vectors of 5 entities, but the graph has 6"):
+    with pytest.raises(BadInput, match=r"5 entities.* 6"):
         export_vectors(graph, vectors[:5], tmp_path / "v.tsv")
-    with pytest.raises(BadInput, match="vectors of 3 relations, but the graph has 2"):
+    with pytest.raises(BadInput, match=r"3 relations.* 2"):
         export_vectors(graph, vectors, tmp_path / "v.tsv", relations=vectors[:3])
     assert list(tmp_path.iterdir()) == []

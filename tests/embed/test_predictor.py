@@ -84,7 +84,7 @@ def test_ranking_a_split(desks, embedded):
 def test_a_split_without_triples_is_refused(tmp_path, trained):
     triples = [(h, r, t) for h, r, t, _ in desk_triples()]
     graph = build(tmp_path / "graph", triples)
-    with pytest.raises(BadInput, match="the split 'test' has no triples; there is nothing to rank"):
+    with pytest.raises(BadInput, match="'test'"):
         LinkPredictor.from_pretrained(trained, graph).rank("test")
 
 
@@ -188,7 +188,7 @@ def test_an_entity_of_which_nothing_is_known_is_never_an_answer(later, trained, 
     found = embedded.tails(person, works_at, limit=100, new=new)
     assert len(found) == 47 - 2 - new
     assert not {"lost", "lamp"} & set(ids(found))
-    with pytest.raises(NotFound, match="nothing is known of 'lost': it is new since the training"):
+    with pytest.raises(NotFound, match="'lost'"):
         embedded.tails(later.entity("lost"), works_at, new=new)
 
 

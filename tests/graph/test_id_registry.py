@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kgraft.errors import BadInput
 from kgraft.graph.batches import ENTITY_SCHEMA, RELATION_SCHEMA, Origin, Refusals
-from kgraft.graph.id_registry import Registry
+from kgraft.graph.id_registry import IdRegistry
 
 COUNTS = ENTITY_SCHEMA.field("name_counts").type
 
@@ -33,19 +33,19 @@ def attribute(registry, number, field, value, rank=0):
 
 @pytest.fixture
 def registry():
-    return Registry(ENTITY_SCHEMA)
+    return IdRegistry(ENTITY_SCHEMA)
 
 
 @pytest.fixture
 def old():
     """A registry that starts from a graph of two entities."""
-    before = Registry(ENTITY_SCHEMA)
+    before = IdRegistry(ENTITY_SCHEMA)
     declare(
         before,
         {"id": "a", "label": "A", "description": "first", "aliases": ["x"], "colour": "red"},
         {"id": "b", "label": "B", "types": ["letter"], "name_counts": [4]},
     )
-    registry = Registry(ENTITY_SCHEMA)
+    registry = IdRegistry(ENTITY_SCHEMA)
     registry.start_from(before.table())
     return registry
 
@@ -58,7 +58,7 @@ def test_ids_are_numbered_in_the_order_of_their_arrival(registry):
 
 @given(st.lists(st.text("abc", min_size=1, max_size=1)), st.lists(st.text("abcd", max_size=1)))
 def test_lookup_numbers_new_ids_only_where_asked(known, asked):
-    registry = Registry(ENTITY_SCHEMA)
+    registry = IdRegistry(ENTITY_SCHEMA)
     order = list(dict.fromkeys(known))
     expected = [order.index(item) for item in known]
     assert registry.lookup(pa.array(known, pa.string()), add=True).tolist() == expected
@@ -83,7 +83,7 @@ def test_a_table_has_all_columns_with_gaps_filled(registry):
 
 
 def test_an_empty_registry_has_an_empty_table():
-    table = Registry(RELATION_SCHEMA).table()
+    table = IdRegistry(RELATION_SCHEMA).table()
     assert table.column_names == RELATION_SCHEMA.names
     assert len(table) == 0
 

@@ -155,5 +155,5 @@ def test_a_graph_without_literals_has_no_such_files(tmp_path):
 
 
 def test_relations_and_entities_are_renumbered():
-    tables = LiteralTables.empty().renumbered(np.arange(3), np.arange(2))
+    tables = LiteralTables.empty().reindexed(np.arange(3), np.arange(2))
     assert len(tables) == 0

@@ -81,7 +81,7 @@ def test_the_calibrated_threshold_has_the_best_f1_to_expect(own):
 
 def test_texts_without_a_possible_link_say_nothing_about_a_threshold(own, graph):
     for texts in ([], ["nothing of the kind"]):
-        with pytest.raises(BadInput, match="no entity of the graph is named in the texts; give"):
+        with pytest.raises(BadInput, match="no entity"):
             calibrate_threshold(own, texts)
     assert own.threshold == 0.45
     assert saved_threshold(graph, own.model) is None

@@ -225,13 +225,13 @@ def test_a_run_without_a_readable_note_is_refused(begun, own, source, out, tmp_p
     file.unlink()
     if note is not None:
         file.write_text(note)
-    with pytest.raises(BadInput, match="was begun with another input and model and graph"):
+    with pytest.raises(BadInput, match="input and model and graph"):
         link_file(own, source, out, threshold=0.25)
 
 
 def test_a_file_that_is_there_is_kept(own, source, out):
     out.write_text("mine")
-    with pytest.raises(BadInput, match=r"links.jsonl exists already; name another file$"):
+    with pytest.raises(BadInput, match=r"links\.jsonl exists"):
         link_file(own, source, out)
     assert out.read_text() == "mine"
 

@@ -76,7 +76,7 @@ def test_no_spans_are_no_mentions(model, knowledge):
 
 @pytest.mark.parametrize("span", [(3, 2), (0, 99), (99, 100), (-1, 3)])
 def test_spans_outside_of_the_text_are_refused(model, knowledge, span):
-    with pytest.raises(BadInput, match=rf"^span {span[0]}:{span[1]} does not fit text 0 of 55 "):
+    with pytest.raises(BadInput, match=rf"\b{span[0]}:{span[1]}\b.* 55 "):
         given_mentions(model, knowledge, TEXT, [(0, 5), span])
 
 
@@ -92,7 +92,7 @@ def test_spans_without_a_token_are_refused(model, knowledge, span):
 def test_a_span_longer_than_a_window_is_refused(graph, narrow_folder):
     model = link_model(narrow_folder)
     knowledge = Knowledge(graph, model.entity_encoder)
-    with pytest.raises(BadInput, match=r"^span 0:170 contains no token, or is longer than one w"):
+    with pytest.raises(BadInput, match="0:170"):
         given_mentions(model, knowledge, "Paris " * 30, [(0, 170)])
 
 

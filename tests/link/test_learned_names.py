@@ -44,8 +44,8 @@ def test_a_model_keeps_its_names_and_links_by_them(graph, linker, tmp_path):
     assert (link.surface, link.entity.id) == ("Zarnibulon", entity.id)
 
 
-def test_a_broken_file_of_names_is_refused(linker, tmp_path):
-    linker.model.names = (LearnedName("Zarnibulon", "a", 1),)
+def test_a_broken_file_of_names_is_refused(linker, tmp_path, monkeypatch):
+    monkeypatch.setattr(linker.model, "names", (LearnedName("Zarnibulon", "a", 1),))
     linker.model.save_pretrained(tmp_path / "model")
     (tmp_path / "model" / NAMES).write_text('{"name": 1')
     with pytest.raises(BadInput):

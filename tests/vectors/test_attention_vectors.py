@@ -48,5 +48,5 @@ def test_a_memory_gives_vectors(graph, tmp_path):
     held = MemoryVectors(graph, memory)
     assert held.take([7]).tolist() == [[7.0] * 4]
     assert held.origin([7]).tolist() == ["text"]
-    with pytest.raises(BadInput, match="the memory holds 9 entities, the graph 30"):
+    with pytest.raises(BadInput, match=r"9 entities.* 30"):
         MemoryVectors(graph, Memory(tmp_path / "x", entities=9, relations=5, size=4))

@@ -78,7 +78,7 @@ def test_few_of_many_facts_are_used_and_each_relation_gets_its_turn(tmp_path, bu
     names = [f"b{n}" for n in range(9)]
     triples = [("a", "has", name) for name in names] + [(name, "made", "a") for name in names]
     graph = build(tmp_path / "g", triples, [{"id": name, "label": name} for name in ("a", *names)])
-    (text,) = entity_texts(graph, graph.numbers_of(["a"]), ENTITY_FIELDS).to_pylist()
+    (text,) = entity_texts(graph, graph.indices_of(["a"]), ENTITY_FIELDS).to_pylist()
     assert text.startswith("a. ")
     said = text.removeprefix("a. ").split("; ")
     assert len(said) == FACTS
@@ -87,12 +87,12 @@ def test_few_of_many_facts_are_used_and_each_relation_gets_its_turn(tmp_path, bu
 
 def test_without_triples_there_are_no_facts(tmp_path, build):
     graph = build(tmp_path / "g", [("b", "r", "b")], [{"id": "a", "label": "A"}, {"id": "b"}])
-    assert entity_texts(graph, graph.numbers_of(["a"]), ENTITY_FIELDS).to_pylist() == ["A"]
+    assert entity_texts(graph, graph.indices_of(["a"]), ENTITY_FIELDS).to_pylist() == ["A"]
 
 
 @pytest.mark.parametrize("fields", [["colour"], [], "label"])
 def test_unknown_fields_are_refused(fields):
-    with pytest.raises(BadInput, match="choose from label, description, types, aliases"):
+    with pytest.raises(BadInput, match="label, description, types"):
         check_fields(fields)
 
 

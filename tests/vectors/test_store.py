@@ -105,7 +105,7 @@ def test_many_keys_are_read_in_few_queries(tmp_path, monkeypatch):
 
 def test_vectors_of_another_shape_are_refused(tmp_path):
     store = VectorStore(tmp_path, 3)
-    with pytest.raises(BadInput, match=r"shape \(2, 4\) for 2 keys; give shape \(2, 3\)"):
+    with pytest.raises(BadInput, match=r"\(2, 4\).*\(2, 3\)"):
         store.add(some(0, 2)[0], np.zeros((2, 4), np.float32))
 
 

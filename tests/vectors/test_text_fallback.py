@@ -70,5 +70,5 @@ def test_no_text_at_all_knows_nothing(star, stored, random_vectors, known):
 
 def test_texts_of_another_graph_are_refused(star, towns, stored, random_vectors, known):
     rows = TrainedRows(stored(random_vectors(400, 3), known), star)
-    with pytest.raises(BadInput, match=r"vectors of different graphs.*open both on one graph"):
+    with pytest.raises(BadInput, match="different graphs"):
         TextFallback(Given(towns, random_vectors(6, 6))).fill(np.array([0]), rows)

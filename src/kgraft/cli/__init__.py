@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import Annotated
 
@@ -52,10 +53,20 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     options, dashes, words = _partition(sys.argv[1:], "--")
+    _show_warnings(debug="--debug" in options)
     if "--debug" in options:
         options.remove("--debug")
         options.insert(0, "--debug")
     app([*options, *dashes, *words])
+
+
+def _show_warnings(*, debug: bool) -> None:
+    """Print the warnings of kgraft on stderr; with --debug all that it logs."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("kgraft: %(message)s"))
+    logger = logging.getLogger("kgraft")
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG if debug else logging.WARNING)
 
 
 def _partition(items: list[str], mark: str) -> tuple[list[str], list[str], list[str]]:

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -18,9 +18,13 @@ from kgraft.corpus.splits import hold_out
 from kgraft.errors import BadInput
 from kgraft.graph import IGNORED, Graph, Mentions
 from kgraft.json_text import parse_json
+from kgraft.settings import shorten
 
 FORMAT = '{"text": "…", "mentions": [{"start": 0, "end": 5, "entity": "id"}]}'
 LARGEST = 1 << 31  # of the offsets that make sense
+_KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a string"}
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ def _linked_examples(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
             ]
             text = example["text"]
         except (ValueError, KeyError, TypeError) as error:
-            reason = f"not a text with links ({type(error).__name__}: {error})"
+            reason = f"not a text with links ({_explain(error)})"
             remedy = "remove the file; it is made again"
             raise BadInput(reason, file=str(path), line=number, remedy=remedy) from error
         yield text, mentions
@@ -123,28 +127,39 @@ def _linked_examples(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
 def _examples(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     for number, line in read_json_lines(path):
         try:
-            example = parse_json(line)
-            text, mentions = example["text"], example["mentions"]
+            example = _of_type(dict, parse_json(line), "the line")
+            text = _of_type(str, example["text"], "the text")
+            mentions = _spans(example["mentions"], "mentions")
+            unlinked = _spans(example.get("unlinked", []), "unlinked")
             for mention in mentions:
-                _check(mention)
-            unlinked = [{**span, "entity": None} for span in example.get("unlinked", ())]
-            for span in unlinked:
-                _check_span(span)
-            if not isinstance(text, str):
-                raise TypeError("its text is not a string")
+                _of_type(str, mention["entity"], "the entity of a mention")
         except (ValueError, KeyError, TypeError) as error:
-            reason = f"not an annotated text ({type(error).__name__}: {error})"
+            reason = f"not an annotated text ({_explain(error)})"
             raise BadInput(reason, file=str(path), line=number, remedy=f"write {FORMAT}") from error
-        yield text, [*mentions, *unlinked]
+        yield text, [*mentions, *({**span, "entity": None} for span in unlinked)]
 
 
-def _check(mention: dict[str, Any]) -> None:
-    _check_span(mention)
-    if not isinstance(mention["entity"], str):
-        raise TypeError("the entity of a mention is an id")
+def _explain(error: Exception) -> str:
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
 
 
-def _check_span(mention: dict[str, Any]) -> None:
-    sides = mention["start"], mention["end"]
-    if not all(type(side) is int and abs(side) < LARGEST for side in sides):
-        raise TypeError("start and end of a mention are whole numbers")
+def _of_type(kind: type[T], value: object, name: str) -> T:
+    """Return a value of JSON; refuse one of another kind."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} is {shorten(value)}, not {_KINDS[kind]}")
+    return value
+
+
+def _spans(value: object, name: str) -> list[dict[str, Any]]:
+    """Return a list of mentions; an empty text or object is none."""
+    spans = _of_type(list, [] if value in ("", {}) else value, name)
+    for span in spans:
+        _check_span(span)
+    return spans
+
+
+def _check_span(span: object) -> None:
+    mention = _of_type(dict, span, "a mention")
+    for side in (mention["start"], mention["end"]):
+        if type(side) is not int or abs(side) >= LARGEST:
+            raise TypeError(f"a mention starts or ends at {shorten(side)}, not a whole number")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -12,6 +13,8 @@ from kgraft.errors import BadInput, NotFound
 from kgraft.json_text import parse_json, read_json_file, to_json
 from kgraft.progress import Progress, Silent
 from kgraft.storage import check_name, naming, new_file, sha256
+
+logger = logging.getLogger("kgraft.corpus")
 
 JSON_LINES = {".jsonl", ".json", ".ndjson"}
 MAX_DEPTH = 100  # lists and objects within each other in a line
@@ -123,7 +126,8 @@ def _changed(note: Path, identity: Mapping[str, str]) -> list[str]:
     """Return what differs from the run that a note describes; all, if it cannot be read."""
     try:
         stored = dict(read_json_file(note))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError) as error:
+        logger.debug("%s cannot be read (%s)", note, error)
         stored = {}
     return [name for name in identity if stored.get(name) != identity[name]]
 

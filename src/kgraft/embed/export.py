@@ -29,10 +29,9 @@ import torch
 from safetensors.numpy import save_file
 from torch import Tensor
 
-from kgraft.columns import arrow_numbers, arrow_strings, flat, string_buffers
+from kgraft.columns import arrow_numbers, arrow_strings, escape_cells, flat, string_buffers
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
-from kgraft.graph.io import escaped
 from kgraft.progress import Progress, Silent
 from kgraft.storage import new_file
 
@@ -127,7 +126,7 @@ def write_tsv(parts: Sequence[Rows], files: Sequence[Path], progress: Progress) 
     """Write id, label and the numbers of each row, with tabs between and a header above."""
     for rows, path in zip(parts, files, strict=True):
         header = ["id", "label", *(f"v{i}" for i in range(rows.vectors.shape[1]))]
-        keys = pc.binary_join_element_wise(escaped(rows.ids), escaped(rows.labels), "\t")
+        keys = pc.binary_join_element_wise(escape_cells(rows.ids), escape_cells(rows.labels), "\t")
         with path.open("wb") as file:
             file.write("\t".join(header).encode() + b"\n")
             _write_lines(file, keys, rows, "\t", progress)

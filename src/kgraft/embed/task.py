@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from math import nan
 from pathlib import Path
@@ -29,6 +30,8 @@ from kgraft.graph import Graph
 from kgraft.measure import PROTOCOL
 from kgraft.training import Processes, Purpose, TrainingTask, stream, torch_stream
 from kgraft.vectors import StoredVectors, write_table_vectors
+
+logger = logging.getLogger("kgraft.embed")
 
 
 class EmbedTask(TrainingTask[np.ndarray]):
@@ -133,7 +136,8 @@ class EmbedTask(TrainingTask[np.ndarray]):
         """
         try:
             ranking = rank_queries(self.tables, self.data.valid, self.data.known)
-        except BadInput:
+        except BadInput as error:
+            logger.debug("the validation queries cannot be ranked: %s", error)
             return {"mrr": nan}
         self._figures = ranking.figures()
         return self._figures

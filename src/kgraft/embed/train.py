@@ -53,7 +53,7 @@ def _refuse_too_large(settings: EmbedSettings, entities: int) -> None:
 
 
 def memory() -> float:
-    """Return how many bytes of memory the machine has; inf where it does not tell."""
+    """Return how many bytes of memory the machine has; inf where it is not known."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):

@@ -14,7 +14,7 @@ Direction = Literal["out", "in", "both"]
 
 @dataclass(frozen=True)
 class TripleArrays:
-    """Triples by number, sorted by head, relation, tail; each with its split."""
+    """Triples by index, sorted by head, relation, tail; each with its split."""
 
     head: np.ndarray  # (E,) int32
     relation: np.ndarray  # (E,) int32
@@ -25,7 +25,7 @@ class TripleArrays:
         return len(self.head)
 
     def take(self, rows: np.ndarray) -> TripleArrays:
-        """Return some of the triples (row numbers or a mask)."""
+        """Return some of the triples (rows or a mask)."""
         return TripleArrays(self.head[rows], self.relation[rows], self.tail[rows], self.split[rows])
 
     def with_inverses(self, relations: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

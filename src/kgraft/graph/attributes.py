@@ -16,18 +16,18 @@ _LIST_FIELDS = {"alias": "aliases", "type": "types"}
 
 
 class AttributeRows:
-    """Gathers (number of the subject, field, value, rank); see `batches.Attributes`."""
+    """Gathers (index of the subject, field, value, rank); see `batches.Attributes`."""
 
     def __init__(self) -> None:
-        self._number: list[np.ndarray] = []
+        self._index: list[np.ndarray] = []
         self._codes: dict[str, int] = {}  # of the names of fields
         self._field: list[np.ndarray] = []
         self._value: list[pa.Array] = []
         self._rank: list[np.ndarray] = []
 
-    def add(self, number: np.ndarray, field: pa.Array, value: pa.Array, rank: np.ndarray) -> None:
+    def add(self, index: np.ndarray, field: pa.Array, value: pa.Array, rank: np.ndarray) -> None:
         """Take rows in."""
-        self._number.append(number)
+        self._index.append(index)
         names = pc.dictionary_encode(field)
         codes = [self._codes.setdefault(n, len(self._codes)) for n in names.dictionary.to_pylist()]
         self._field.append(np.array(codes, np.int32)[numbers(names.indices)])
@@ -40,46 +40,46 @@ class AttributeRows:
 
         `counted` tells whether name_counts are numbers, as those of entities are.
         """
-        if not self._number:
+        if not self._index:
             return {}
-        number, rank = np.concatenate(self._number), np.concatenate(self._rank)
+        index, rank = np.concatenate(self._index), np.concatenate(self._rank)
         field, values = np.concatenate(self._field), pa.concat_arrays(self._value)
         rows = {name: np.flatnonzero(field == code) for name, code in self._codes.items()}
         if "label" in rows:
-            best = _best(rows["label"], number, rank)
+            best = _best(rows["label"], index, rank)
             losers = np.setdiff1d(rows["label"], best)
             aliases = rows.get("alias", np.zeros(0, np.int64))
-            losers = _new(losers, np.concatenate([best, aliases]), number, values)
+            losers = _new(losers, np.concatenate([best, aliases]), index, values)
             rows["alias"] = np.sort(np.concatenate([aliases, losers]))
         columns = {}
         for name, chosen in rows.items():
             if name in _LIST_FIELDS:
-                columns[_LIST_FIELDS[name]] = _lists(chosen, number, values, count)
+                columns[_LIST_FIELDS[name]] = _lists(chosen, index, values, count)
             else:
-                columns[name] = _single(_best(chosen, number, rank), number, values, count)
+                columns[name] = _single(_best(chosen, index, rank), index, values, count)
         if counted and "name_counts" in columns:
             columns["name_counts"] = _counts(columns["name_counts"])
         return columns
 
 
-def _best(rows: np.ndarray, number: np.ndarray, rank: np.ndarray) -> np.ndarray:
+def _best(rows: np.ndarray, index: np.ndarray, rank: np.ndarray) -> np.ndarray:
     """Return the row of lowest rank, among equals the first, for each subject."""
-    order = rows[np.lexsort((rows, rank[rows], number[rows]))]
-    return order[run_starts(number[order])]
+    order = rows[np.lexsort((rows, rank[rows], index[rows]))]
+    return order[run_starts(index[order])]
 
 
-def _new(rows: np.ndarray, known: np.ndarray, number: np.ndarray, values: pa.Array) -> np.ndarray:
+def _new(rows: np.ndarray, old_rows: np.ndarray, index: np.ndarray, values: pa.Array) -> np.ndarray:
     """Return the rows whose (subject, value) is not among the known ones, each once."""
-    both = np.concatenate([known, rows])
+    both = np.concatenate([old_rows, rows])
     code = numbers(pc.dictionary_encode(values.take(pa.array(both))).indices)
-    pair = number[both] << np.int64(32) | code
+    pair = index[both] << np.int64(32) | code
     _, first = np.unique(pair, return_index=True)
-    return both[first[first >= len(known)]]
+    return both[first[first >= len(old_rows)]]
 
 
-def _lists(rows: np.ndarray, number: np.ndarray, values: pa.Array, count: int) -> pa.ChunkedArray:
-    order = rows[np.argsort(number[rows], kind="stable")]
-    subject, items = number[order], values.take(pa.array(order))
+def _lists(rows: np.ndarray, index: np.ndarray, values: pa.Array, count: int) -> pa.ChunkedArray:
+    order = rows[np.argsort(index[rows], kind="stable")]
+    subject, items = index[order], values.take(pa.array(order))
     sizes = np.bincount(subject, weights=numbers(pc.binary_length(items)), minlength=count)
     pieces = []
     for start, stop in _bounds(sizes):
@@ -92,12 +92,12 @@ def _lists(rows: np.ndarray, number: np.ndarray, values: pa.Array, count: int) -
     return pa.chunked_array(pieces, pa.list_(pa.string()))
 
 
-def _single(rows: np.ndarray, number: np.ndarray, values: pa.Array, count: int) -> pa.ChunkedArray:
-    place = np.full(count, -1, np.int64)
-    place[number[rows]] = rows
+def _single(rows: np.ndarray, index: np.ndarray, values: pa.Array, count: int) -> pa.ChunkedArray:
+    position = np.full(count, -1, np.int64)
+    position[index[rows]] = rows
     sizes = np.zeros(count, np.int64)
-    sizes[number[rows]] = numbers(pc.binary_length(values))[rows]
-    pieces = [_strings(values, place[start:stop]) for start, stop in _bounds(sizes)]
+    sizes[index[rows]] = numbers(pc.binary_length(values))[rows]
+    pieces = [_strings(values, position[start:stop]) for start, stop in _bounds(sizes)]
     return pa.chunked_array(pieces, pa.string())
 
 

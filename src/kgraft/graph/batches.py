@@ -1,7 +1,7 @@
 """What a reader hands to the builder: batches of entities, relations, triples and attributes.
 
 Readers stream: they yield batches of some ten thousand rows in the order of their source and keep
-no more than one batch in memory. The builder gives entities their numbers in the order in which
+no more than one batch in memory. The builder gives entities their indices in the order in which
 they are declared or, where the source declares none, first used.
 """
 
@@ -216,7 +216,7 @@ class HasBlankNodes(Protocol):
 
 
 class Source(Protocol):
-    """A place triples come from. One class a format; `readers.open_source` finds the right one."""
+    """A place triples come from. One class per format; `open_source` chooses it."""
 
     format: str
     unknown: Literal["refuse", "add", "drop"]

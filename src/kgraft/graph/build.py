@@ -30,7 +30,7 @@ from kgraft.graph.batches import (
     Triples,
 )
 from kgraft.graph.folder import GRAPH, Manifest
-from kgraft.graph.id_registry import Registry
+from kgraft.graph.id_registry import IdRegistry
 from kgraft.graph.iri_names import made_label
 from kgraft.graph.literals import LiteralTables, make_tables
 from kgraft.graph.structure import links_as_literals, tidy
@@ -92,8 +92,8 @@ class _Builder:
 
     def __init__(self, source: Source, refusals: Refusals) -> None:
         self.source, self.refusals = source, refusals
-        self.entities = Registry(ENTITY_SCHEMA)
-        self.relations = Registry(RELATION_SCHEMA)
+        self.entities = IdRegistry(ENTITY_SCHEMA)
+        self.relations = IdRegistry(RELATION_SCHEMA)
         self._before = (0, 0)  # entities and relations that were there already
         self._triples: list[TripleArrays] = []
         self._literals: list[Literals] = []
@@ -133,19 +133,19 @@ class _Builder:
         for registry, mask in ((self.relations, of_relation), (self.entities, ~of_relation)):
             if mask.any():
                 keep = pa.array(mask)
-                number = registry.lookup(batch.subject.filter(keep), add=True)
+                index = registry.lookup(batch.subject.filter(keep), add=True)
                 field, value = batch.field.filter(keep), batch.value.filter(keep)
-                registry.attributes.add(number, field, value, batch.rank[mask])
+                registry.attributes.add(index, field, value, batch.rank[mask])
 
     def _add_triples(self, batch: Triples) -> None:
         declared = self.source.unknown == "refuse" and self.relations.declared
         relation = self.relations.lookup(batch.relation, add=not declared)
         ends = pa.concat_arrays([batch.head, batch.tail])
         interleaved = np.arange(len(ends)).reshape(2, -1).T.ravel()
-        number = self.entities.lookup(
+        index = self.entities.lookup(
             ends.take(pa.array(interleaved)), add=self.source.unknown == "add"
         )
-        head, tail = number[0::2], number[1::2]
+        head, tail = index[0::2], index[1::2]
         good = (head >= 0) & (tail >= 0) & (relation >= 0)
         if not good.all():
             self._refuse_triples(batch, head, relation, tail)
@@ -163,10 +163,10 @@ class _Builder:
         for row in bad:
             parts = {"head": head, "relation": relation, "tail": tail}
             part = next(name for name, numbers in parts.items() if numbers[row] < 0)
-            what = "relation" if part == "relation" else "entity"
+            kind = "relation" if part == "relation" else "entity"
             text = "\t".join(getattr(batch, name)[row].as_py() for name in parts)
             self.refusals.refuse(
-                f"unknown {what}",
+                f"unknown {kind}",
                 file=batch.origin.file,
                 line=batch.origin.line(row),
                 detail=repr(getattr(batch, part)[row].as_py()),
@@ -238,20 +238,20 @@ class _Builder:
         """Refuse the values of what nobody declared, where the source refuses such triples."""
         if self.source.unknown != "refuse" or batch.origin is None:
             return batch
-        what = batch.of or "entity"
-        registry = self.relations if what == "relation" else self.entities
-        known = registry.lookup(batch.subject, add=False) >= 0
-        for row in np.flatnonzero(~known).tolist():
+        kind = batch.of or "entity"
+        registry = self.relations if kind == "relation" else self.entities
+        is_declared = registry.lookup(batch.subject, add=False) >= 0
+        for row in np.flatnonzero(~is_declared).tolist():
             columns = (batch.subject, batch.property, batch.value)
             self.refusals.refuse(
-                f"unknown {what}",
+                f"unknown {kind}",
                 file=batch.origin.file,
                 line=batch.origin.line(row),
                 detail=repr(batch.subject[row].as_py()),
                 remedy="declare it, or leave such lines out (--skip-bad)",
                 text="\t".join(column[row].as_py() for column in columns),
             )
-        keep = pa.array(known)
+        keep = pa.array(is_declared)
         kept = {
             name: getattr(batch, name).filter(keep)
             for name in ("subject", "property", "datatype", "value")
@@ -276,10 +276,10 @@ class _Builder:
     def _add_waiting(self) -> None:
         """Take in what is said about relations and entities; some subjects are both."""
         for batch in self._waiting:
-            known = self.relations.lookup(batch.subject, add=False) >= 0
-            both = np.flatnonzero(known)
+            is_declared = self.relations.lookup(batch.subject, add=False) >= 0
+            both = np.flatnonzero(is_declared)
             entity = self.entities.lookup(batch.subject.take(pa.array(both)), add=False)
-            self._add_attributes(batch, known)
+            self._add_attributes(batch, is_declared)
             self._add_attributes(
                 _rows(batch, both[entity >= 0]), np.zeros((entity >= 0).sum(), bool)
             )
@@ -293,9 +293,9 @@ class _Builder:
         for registry, before, one, many in kinds:
             count = registry.undeclared(since=before)
             if registry.declares and count:
-                what = f"1 {one} that" if count == 1 else f"{count:,} {many} that"
+                subject = f"1 {one} that" if count == 1 else f"{count:,} {many} that"
                 self.refusals.note(
-                    f"{what} only triples or values name: added with the id as label"
+                    f"{subject} only triples or values name: added with the id as label"
                 )
 
     def _joined(self) -> TripleArrays:

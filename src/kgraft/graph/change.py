@@ -30,7 +30,7 @@ def extend(
 ) -> Graph:
     """Write the graph with all that a source adds, and open it.
 
-    Entities keep their numbers; new ones come behind them. A row of an entity that is there
+    Entities keep their indices; new ones come behind them. A row of an entity that is there
     already replaces the columns it gives. A triple that is there already is kept once.
     """
     refuse_existing(target, GRAPH, overwrite=overwrite)
@@ -38,9 +38,9 @@ def extend(
     old = Content(graph.entities, graph.relations, graph.triples, graph.literal_tables)
     refusals = Refusals()
     content = read_content(source, refusals, progress, onto=old)
-    what = f"extended by {source.describe()}"
+    summary = f"extended by {source.describe()}"
     left_out = refusals.left_out
-    return _write(graph, content, target, what, progress, left_out=left_out, overwrite=overwrite)
+    return _write(graph, content, target, summary, progress, left_out=left_out, overwrite=overwrite)
 
 
 def without(
@@ -59,7 +59,7 @@ def without(
     """
     refuse_existing(target, GRAPH, overwrite=overwrite)
     graph = graph.whole()
-    gone_entities = _numbers(graph, list(entities))
+    gone_entities = _indices(graph, list(entities))
     gone_relations = np.array([graph.relation(r).index for r in relations], np.int64)
     facts = graph.triples
     keep = ~(
@@ -68,35 +68,35 @@ def without(
         | np.isin(facts.relation, gone_relations)
         | _named(graph, list(triples))
     )
-    entity_rows, entity_number = _remaining(len(graph.entities), gone_entities)
-    relation_rows, relation_number = _remaining(len(graph.relations), gone_relations)
+    entity_rows, new_entity = _remaining(len(graph.entities), gone_entities)
+    relation_rows, new_relation = _remaining(len(graph.relations), gone_relations)
     kept = facts.take(keep)
-    renumbered = TripleArrays(
-        entity_number[kept.head],
-        relation_number[kept.relation],
-        entity_number[kept.tail],
+    reindexed = TripleArrays(
+        new_entity[kept.head],
+        new_relation[kept.relation],
+        new_entity[kept.tail],
         kept.split,
     )
     content = Content(
         graph.entities.take(entity_rows),
         graph.relations.take(relation_rows),
-        renumbered,
+        reindexed,
         graph.literal_tables.without_properties(
             [graph.all_relations[row].id for row in gone_relations.tolist()]
-        ).renumbered(
-            np.where(np.isin(np.arange(len(entity_number)), gone_entities), -1, entity_number),
-            np.where(np.isin(np.arange(len(relation_number)), gone_relations), -1, relation_number),
+        ).reindexed(
+            np.where(np.isin(np.arange(len(new_entity)), gone_entities), -1, new_entity),
+            np.where(np.isin(np.arange(len(new_relation)), gone_relations), -1, new_relation),
         ),
     )
-    what, progress = "with parts removed", progress or Silent()
-    return _write(graph, content, target, what, progress, overwrite=overwrite)
+    summary, progress = "with parts removed", progress or Silent()
+    return _write(graph, content, target, summary, progress, overwrite=overwrite)
 
 
 def _write(
     graph: Graph,
     content: Content,
     target: Path,
-    what: str,
+    summary: str,
     progress: Progress,
     *,
     left_out: Counter[str] | None = None,
@@ -105,7 +105,7 @@ def _write(
     old = graph.manifest
     provenance = Provenance(
         name=old.name,
-        source=f"{old.source}, {what}",
+        source=f"{old.source}, {summary}",
         licence=old.licence,
         parent=old.version,
         left_out=dict(Counter(old.left_out) + (left_out or Counter())),
@@ -115,15 +115,17 @@ def _write(
     return Graph.open(target)
 
 
-def _numbers(graph: Graph, ids: list[str]) -> np.ndarray:
-    found = graph.indices_of(ids)
-    if (found < 0).any():
-        raise NotFound(f"no entity has the id {ids[int(np.argmin(found))]!r}; nothing was changed")
-    return found
+def _indices(graph: Graph, ids: list[str]) -> np.ndarray:
+    indices = graph.indices_of(ids)
+    if (indices < 0).any():
+        raise NotFound(
+            f"no entity has the id {ids[int(np.argmin(indices))]!r}; nothing was changed"
+        )
+    return indices
 
 
 def _remaining(count: int, gone: np.ndarray) -> tuple[pa.Array, np.ndarray]:
-    """Return the rows that stay, and the new number of every old one."""
+    """Return the rows that stay, and the new index of every old one."""
     stays = np.ones(count, bool)
     stays[gone] = False
     return pa.array(np.flatnonzero(stays)), (np.cumsum(stays) - 1).astype(np.int32)
@@ -133,9 +135,9 @@ def _named(graph: Graph, triples: list[Sequence[str]]) -> np.ndarray:
     """Return which triples are among the named ones; all of those must be there."""
     facts = graph.triples
     mask = np.zeros(len(facts), bool)
-    ends = _numbers(graph, [end for head, _, tail in triples for end in (head, tail)])
-    for place, (head, relation, tail) in enumerate(triples):
-        h, t = ends[2 * place : 2 * place + 2]
+    ends = _indices(graph, [end for head, _, tail in triples for end in (head, tail)])
+    for row, (head, relation, tail) in enumerate(triples):
+        h, t = ends[2 * row : 2 * row + 2]
         rows = np.arange(*np.searchsorted(facts.head, np.array([h, h + 1], facts.head.dtype)))
         same = (facts.tail[rows] == t) & (facts.relation[rows] == graph.relation(relation).index)
         if not same.any():

@@ -121,6 +121,6 @@ def _aliases(graph: Graph) -> Iterator[str]:
     count = len(graph.entities)
     rows = np.unique(np.linspace(0, count - 1, min(_SAMPLE, count)).astype(np.int64))
     for entity in graph.entities_at(rows):
-        found = graph.aliases.find(entity.label, overlapping=True).alias.tolist()
-        if fold_name(entity.label) not in {"", *(graph.aliases.keys[alias] for alias in found)}:
+        aliases = graph.aliases.find(entity.label, overlapping=True).alias.tolist()
+        if fold_name(entity.label) not in {"", *(graph.aliases.keys[alias] for alias in aliases)}:
             yield f"aliases: {entity.label!r} is not found in a text"

@@ -80,7 +80,7 @@ def diff_graphs(old: Graph, new: Graph) -> GraphDiff:
     """
     old, new = old.whole(), new.whole()
     entity = new.indices_of(flat(old.entities["id"]))
-    relation = _relation_numbers(old, new)
+    relation = _relation_indices(old, new)
     return GraphDiff(
         old,
         new,
@@ -91,9 +91,9 @@ def diff_graphs(old: Graph, new: Graph) -> GraphDiff:
     )
 
 
-def _relation_numbers(old: Graph, new: Graph) -> np.ndarray:
-    ids, known = (flat(graph.relations["id"]) for graph in (old, new))
-    row = pc.index_in(ids, known.cast(ids.type))
+def _relation_indices(old: Graph, new: Graph) -> np.ndarray:
+    ids, new_ids = (flat(graph.relations["id"]) for graph in (old, new))
+    row = pc.index_in(ids, new_ids.cast(ids.type))
     return numbers(pc.fill_null(row, -1)).astype(np.int64)
 
 
@@ -143,12 +143,12 @@ def _lists_differ(old: pa.Array, new: pa.Array) -> np.ndarray:
 
 
 def _diff_triples(old: Graph, new: Graph, entity: np.ndarray, relation: np.ndarray) -> RowDiff:
-    """Compare triples in numbers that both graphs share: the new ones, the old's own behind."""
+    """Compare triples by indices that both graphs share: the new ones, the old's own behind."""
     entity, entities = _shared(entity, new.manifest.entities)
     relation, relations = _shared(relation, new.manifest.relations)
     t = old.triples
-    renumbered = TripleArrays(entity[t.head], relation[t.relation], entity[t.tail], t.split)
-    before, after = _keys(renumbered, new.triples, entities, relations)
+    reindexed = TripleArrays(entity[t.head], relation[t.relation], entity[t.tail], t.split)
+    before, after = _keys(reindexed, new.triples, entities, relations)
     before_order, before_keys = _sorted(before)
     after_order, after_keys = _sorted(after)
     removed = before_order[~_contains(after_keys, before_keys)]
@@ -181,8 +181,8 @@ def _row_codes(columns: list[np.ndarray]) -> np.ndarray:
     """Return a number for each row of some columns, the same for equal rows."""
     code = np.zeros(len(columns[0]), np.int64)
     for column in columns:
-        distinct, place = np.unique(column, return_inverse=True)
-        code = np.unique(code * max(len(distinct), 1) + place, return_inverse=True)[1]
+        distinct, inverse = np.unique(column, return_inverse=True)
+        code = np.unique(code * max(len(distinct), 1) + inverse, return_inverse=True)[1]
     return code
 
 
@@ -203,7 +203,7 @@ def _replaced(
 
 
 def _shared(row_in_new: np.ndarray, count: int) -> tuple[np.ndarray, int]:
-    """Return the number of each old row, those that the new lacks behind its own; and how many."""
+    """Return the index of each old row, those that the new lacks behind its own; and how many."""
     absent = row_in_new < 0
     total = count + int(absent.sum())
     shared = row_in_new.copy()
@@ -243,8 +243,8 @@ def _contains(ascending: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """Tell which of some ascending keys are among others that ascend."""
     if not len(ascending):
         return np.zeros(len(keys), bool)
-    place = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
-    return np.asarray(ascending[place] == keys)
+    position = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
+    return np.asarray(ascending[position] == keys)
 
 
 def _moved_apart(
@@ -299,11 +299,11 @@ def _value_items(graph: Graph, rows: np.ndarray) -> list[dict[str, Any]]:
     ]
 
 
-def _subject(graph: Graph, number: int) -> dict[str, str]:
+def _subject(graph: Graph, index: int) -> dict[str, str]:
     """Return what a value is about, by id."""
-    if number < 0:
-        return {"relation": graph.all_relations[-1 - number].id}
-    return {"entity": graph.entities_at([number])[0].id}
+    if index < 0:
+        return {"relation": graph.all_relations[-1 - index].id}
+    return {"entity": graph.entities_at([index])[0].id}
 
 
 def _changes(diff: GraphDiff, part: Part, limit: int | None) -> Iterator[dict[str, Any]]:
@@ -323,7 +323,7 @@ def _changes(diff: GraphDiff, part: Part, limit: int | None) -> Iterator[dict[st
         return
     olds = take_rows(getattr(diff.old, part), pairs[:, 0]).to_pylist()
     news = take_rows(getattr(diff.new, part), pairs[:, 1]).to_pylist()
-    for place, (old, new) in enumerate(zip(olds, news, strict=True)):
-        differ = [name for name, mask in rows.columns.items() if mask[place]]
+    for row, (old, new) in enumerate(zip(olds, news, strict=True)):
+        differ = [name for name, mask in rows.columns.items() if mask[row]]
         columns = {name: {"old": old.get(name), "new": new.get(name)} for name in differ}
         yield {"id": new["id"], "label": new["label"], "columns": columns}

@@ -36,12 +36,12 @@ class Entity:
 
     def _facts(self) -> list[tuple[str, str]]:
         """Return what is said of the entity, by the name of the column; empty ones are left out."""
-        said = {
+        texts = {
             "description": self.description,
             "types": ", ".join(self.types),
             "aliases": ", ".join(self.aliases),
         }
-        return [(name, text) for name, text in said.items() if text]
+        return [(name, text) for name, text in texts.items() if text]
 
 
 EntityLike = Entity | str | int

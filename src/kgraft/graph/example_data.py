@@ -30,9 +30,9 @@ def _title(folder: Path) -> str:
 
 def write_example(name: str, target: str | Path, *, overwrite: bool = False) -> list[Path]:
     """Write the files of an example into a new folder, and return them."""
-    known = examples()
-    if name not in known:
-        raise NotFound(f"no example is named {name!r}; there is {', '.join(known)}")
+    titles = examples()
+    if name not in titles:
+        raise NotFound(f"no example is named {name!r}; there is {', '.join(titles)}")
     target = Path(target)
     with new_folder(target, EXAMPLE, overwrite=overwrite) as folder:
         for file in sorted((EXAMPLES / name).iterdir()):

@@ -35,18 +35,18 @@ class AddedFact:
 
 def labelled(graph: Graph, name: str) -> Entity | None:
     """Return the entity of an id or else of exactly this label, None where there is none."""
-    number = int(graph.indices_of([name])[0])
-    if number >= 0:
-        return graph.entity(number)
+    index = int(graph.indices_of([name])[0])
+    if index >= 0:
+        return graph.entity(index)
     rows = np.flatnonzero(numbers(pc.fill_null(pc.equal(graph.entities["label"], name), False)))
-    found = graph.entities_at(rows[: _SHOWN + 1])
+    namesakes = graph.entities_at(rows[: _SHOWN + 1])
     if len(rows) > 1:
-        raise _ambiguous(name, found, len(rows))
-    return found[0] if found else None
+        raise _ambiguous(name, namesakes, len(rows))
+    return namesakes[0] if namesakes else None
 
 
-def _ambiguous(name: str, found: Sequence[Entity], count: int) -> BadInput:
-    ids = ", ".join(entity.id for entity in found[:_SHOWN])
+def _ambiguous(name: str, namesakes: Sequence[Entity], count: int) -> BadInput:
+    ids = ", ".join(entity.id for entity in namesakes[:_SHOWN])
     more = ", …" if count > _SHOWN else ""
     remedy = f"name one by its id: {ids}{more}"
     return BadInput(f"{count} entities are named {name!r}", remedy=remedy)
@@ -76,7 +76,7 @@ def add_fact(
         near = search_nearby(graph, absent[0], limit=1)
         hint = f"; did you mean {near[0].entity.label} ({near[0].entity.id})?" if near else ""
         raise NotFound(f"nothing in the graph is named {absent[0]!r}{hint}")
-    ids = [found.id if (found := ends[name]) else name for name in (head, tail)]
+    ids = [end.id if (end := ends[name]) else name for name in (head, tail)]
     triple = (ids[0], relation if link is None else link.id, ids[1])
     was_there = not absent and _holds(graph, triple)
     extended = graph.extend(
@@ -104,10 +104,10 @@ def _checked(fact: Sequence[str]) -> tuple[str, str, str]:
 def _known(graph: Graph, name: str) -> Entity | None:
     """Return the entity of an id, a label, or a name that means no other one."""
     entity = labelled(graph, name)
-    found = [entity] if entity else graph.find(name)
-    if len(found) > 1:
-        raise _ambiguous(name, found, len(found))
-    return found[0] if found else None
+    namesakes = [entity] if entity else graph.find(name)
+    if len(namesakes) > 1:
+        raise _ambiguous(name, namesakes, len(namesakes))
+    return namesakes[0] if namesakes else None
 
 
 def _known_relation(graph: Graph, name: str) -> Relation | None:

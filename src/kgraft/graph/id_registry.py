@@ -1,4 +1,4 @@
-"""A registry numbers the ids of entities or relations and gathers what is said about each."""
+"""A registry gives each id of an entity or relation an index, and gathers its rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kgraft.graph.iri_names import made_labels
 _UNDECLARED = -1
 
 
-class Registry:
+class IdRegistry:
     """Ids in the order of their arrival, with the rows that declare them."""
 
     def __init__(self, schema: pa.Schema) -> None:
@@ -24,7 +24,7 @@ class Registry:
         self.ids = IdTable()
         self.attributes = AttributeRows()
         self._tables: list[pa.Table] = []
-        self._table_numbers: list[np.ndarray] = []
+        self._table_indices: list[np.ndarray] = []
         self._lines = np.zeros(0, np.int64)  # of the declarations, see `_declared_at`
         self._before: pa.Table | None = None
 
@@ -33,7 +33,7 @@ class Registry:
 
     @property
     def _declared_at(self) -> np.ndarray:
-        """The line of the declaration of each number, 0 where unknown, -1 where there is none."""
+        """The line of the declaration of each index, 0 where unknown, -1 where there is none."""
         count = len(self.ids)
         if count > len(self._lines):
             room = np.full(max(count, 2 * len(self._lines)), _UNDECLARED)
@@ -52,7 +52,7 @@ class Registry:
         return bool(self._tables)
 
     def undeclared(self, *, since: int) -> int:
-        """Return how many of the ids from number `since` on no row declared."""
+        """Return how many of the ids from index `since` on no row declared."""
         return int((self._declared_at[since:] == _UNDECLARED).sum())
 
     def start_from(self, table: pa.Table) -> None:
@@ -64,7 +64,7 @@ class Registry:
         self.ids.look_up(flat(table["id"]), add=True)
 
     def are_declared(self) -> np.ndarray:
-        """Return for each number whether a row declared it."""
+        """Return for each index whether a row declared it."""
         return self._declared_at != _UNDECLARED
 
     def declare(self, table: pa.Table, origin: Origin, refusals: Refusals) -> None:
@@ -74,23 +74,23 @@ class Registry:
         usable = numbers(pc.fill_null(pc.not_equal(ids, ""), False)).copy()
         usable[_misfit_counts(table)] = False
         rows = np.flatnonzero(usable)
-        number = self.ids.look_up(ids.take(arrow_numbers(rows)), add=True)
+        index = self.ids.look_up(ids.take(arrow_numbers(rows)), add=True)
         first = np.zeros(len(rows), bool)
-        first[np.unique(number, return_index=True)[1]] = True
-        first &= self._declared_at[number] == _UNDECLARED
-        kept, declared = rows[first], number[first]
+        first[np.unique(index, return_index=True)[1]] = True
+        first &= self._declared_at[index] == _UNDECLARED
+        kept, declared = rows[first], index[first]
         lines = 0 if origin.lines is None else np.asarray(origin.lines)[kept]
         self._declared_at[declared] = lines
         for row in np.setdiff1d(np.arange(len(table)), kept).tolist():
             self._refuse(table, row, origin, refusals)
-        whole = len(kept) == len(table)
-        self._tables.append(table if whole else table.take(arrow_numbers(kept)))
-        self._table_numbers.append(declared)
+        all_kept = len(kept) == len(table)
+        self._tables.append(table if all_kept else table.take(arrow_numbers(kept)))
+        self._table_indices.append(declared)
 
     def _refuse(self, table: pa.Table, row: int, origin: Origin, refusals: Refusals) -> None:
         item = table["id"][row].as_py()
-        number = self.ids.get(item) if item else _UNDECLARED
-        before = int(self._declared_at[number]) if number >= 0 else _UNDECLARED
+        index = self.ids.get(item) if item else _UNDECLARED
+        before = int(self._declared_at[index]) if index >= 0 else _UNDECLARED
         if not item:
             kind, detail = "empty id", ""
         elif before != _UNDECLARED:
@@ -103,11 +103,11 @@ class Registry:
         refusals.refuse(kind, file=origin.file, line=origin.line(row), detail=detail, text=text)
 
     def lookup(self, ids: pa.Array, *, add: bool) -> np.ndarray:
-        """Return the number of every id, -1 for an unknown one; `add` numbers it instead."""
+        """Return the index of every id, -1 for an unknown one, which `add` adds instead."""
         return self.ids.look_up(ids, add=add)
 
     def table(self) -> pa.Table:
-        """Return one row a number: declared rows and attributes together, gaps filled."""
+        """Return one row per index: declared rows and attributes together, gaps filled."""
         ids = self.ids.column
         counted = "name_counts" in self.schema.names
         merged = self.attributes.merge(len(self), counted=counted)
@@ -127,12 +127,12 @@ class Registry:
         if not self._tables:
             return pa.table({})
         rows = pa.concat_tables(self._tables, promote_options="permissive")
-        number = np.concatenate(self._table_numbers)
-        if len(number) == len(self) and (number == np.arange(len(number))).all():
+        index = np.concatenate(self._table_indices)
+        if len(index) == len(self) and (index == np.arange(len(index))).all():
             return rows
-        place = np.full(len(self), -1, np.int64)
-        place[number] = np.arange(len(number))
-        return rows.take(pa.array(place, mask=place < 0))
+        row_of = np.full(len(self), -1, np.int64)
+        row_of[index] = np.arange(len(index))
+        return rows.take(pa.array(row_of, mask=row_of < 0))
 
 
 def _with_lists(table: pa.Table, schema: pa.Schema, origin: Origin) -> pa.Table:
@@ -144,8 +144,10 @@ def _with_lists(table: pa.Table, schema: pa.Schema, origin: Origin) -> pa.Table:
             remedy = "give the column another name"
             raise BadInput(f"a column is named {one!r}", file=origin.file, remedy=remedy)
         items = flat(table[one]).cast(pa.string())
-        said = numbers(pc.fill_null(pc.not_equal(items, ""), False))
-        lists = lists_from_rows(np.flatnonzero(said), items.filter(pa.array(said)), len(table))
+        is_filled = numbers(pc.fill_null(pc.not_equal(items, ""), False))
+        lists = lists_from_rows(
+            np.flatnonzero(is_filled), items.filter(pa.array(is_filled)), len(table)
+        )
         others = [name for name in table.column_names if name not in (one, many)]
         table = table.select(others).append_column(many, lists)
     return table
@@ -156,8 +158,8 @@ def _says_something(table: pa.Table, name: str) -> bool:
 
 
 def _padded(table: pa.Table, count: int) -> pa.Table:
-    place = np.arange(count)
-    return table.take(pa.array(place, mask=place >= len(table)))
+    row = np.arange(count)
+    return table.take(pa.array(row, mask=row >= len(table)))
 
 
 def _filled(

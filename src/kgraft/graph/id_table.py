@@ -76,22 +76,22 @@ class IdTable:
 
     def _by_hash(self, hashes: np.ndarray) -> np.ndarray:
         order = np.argsort(hashes)  # neighbouring look-ups touch neighbouring memory
-        wanted, found = hashes[order], np.full(len(hashes), MISSING, np.int64)
+        wanted, by_hash = hashes[order], np.full(len(hashes), MISSING, np.int64)
         for keys, indices in self._runs:
-            place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            hit = keys[place] == wanted
-            found[hit] = indices[place[hit]]
-        index = np.empty_like(found)
-        index[order] = found
+            position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            hit = keys[position] == wanted
+            by_hash[hit] = indices[position[hit]]
+        index = np.empty_like(by_hash)
+        index[order] = by_hash
         return index
 
     def _collides(self, distinct: pa.Array, index: np.ndarray) -> bool:
         """Tell whether some id has the hash of another one."""
-        known = np.flatnonzero(index != MISSING)
-        if not len(known):
+        hits = np.flatnonzero(index != MISSING)
+        if not len(hits):
             return False
-        stored = self._take(index[known])
-        return not pc.all(pc.equal(stored, distinct.take(pa.array(known)))).as_py()
+        stored = self._take(index[hits])
+        return not pc.all(pc.equal(stored, distinct.take(pa.array(hits)))).as_py()
 
     def _take(self, indices: np.ndarray) -> pa.Array:
         """Return some ids, part by part."""
@@ -106,9 +106,9 @@ class IdTable:
             )
             if high > low
         ]
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        return pa.concat_arrays(taken).take(pa.array(place))
+        position = np.empty(len(order), np.int64)
+        position[order] = np.arange(len(order))
+        return pa.concat_arrays(taken).take(pa.array(position))
 
     def _add_run(self, hashes: np.ndarray, indices: np.ndarray) -> None:
         while self._runs and len(self._runs[-1][0]) <= len(hashes):

@@ -177,9 +177,9 @@ def _local_name(name: str) -> str:
     """Return the last part of an IRI, or a name that is no IRI as it is."""
     if "://" not in name:
         return name
-    whole = name.rstrip("/#")
-    start = max(whole.rfind("/"), whole.rfind("#"))
-    return whole[start + 1 :] or name
+    path = name.rstrip("/#")
+    start = max(path.rfind("/"), path.rfind("#"))
+    return path[start + 1 :] or name
 
 
 def _in_words(local: str) -> str:

@@ -11,7 +11,7 @@ from kgraft.arrays import expand, run_starts
 from kgraft.errors import BadInput
 from kgraft.graph.adjacency import TripleArrays
 
-Term = int | str  # the number of an entity or a relation, or the name of a variable
+Term = int | str  # the index of an entity or a relation, or the name of a variable
 Pattern = tuple[Term, Term, Term]
 
 
@@ -140,12 +140,12 @@ def _join(index: TripleIndex, bindings: Bindings, pattern: Pattern, most: int) -
     columns, rows = _columns(index, pattern, rows)
     shared = [name for name in columns if name in bindings.columns]
     if not shared:
-        left, right = _product(bindings.count, len(rows), most)
+        left_row, right_row = _product(bindings.count, len(rows), most)
     else:
         keys = _keys([(bindings.columns[name], columns[name]) for name in shared])
-        left, right = _match(*keys, most)
-    new = {name: column[right] for name, column in columns.items() if name not in shared}
-    return Bindings(len(left), {**bindings.take(left), **new})
+        left_row, right_row = _match(*keys, most)
+    new = {name: column[right_row] for name, column in columns.items() if name not in shared}
+    return Bindings(len(left_row), {**bindings.take(left_row), **new})
 
 
 @dataclass(frozen=True)
@@ -159,19 +159,19 @@ class _Spans:
 
 def _spans(index: TripleIndex, bindings: Bindings, pattern: Pattern) -> _Spans | None:
     """Return the shorter of the look-ups by head and by tail, of those that can be made."""
-    found = []
+    ranges = []
     for term, side in ((pattern[0], "head"), (pattern[2], "tail")):
         if isinstance(term, str) and term in bindings.columns:
             bounds = index.head_bounds if side == "head" else index.tail_bounds
             value = bindings.columns[term]
             order = None if side == "head" else index.tail_order
-            found.append(_Spans(bounds[value], bounds[value + 1], order))
-    return min(found, key=lambda spans: int((spans.last - spans.first).sum()), default=None)
+            ranges.append(_Spans(bounds[value], bounds[value + 1], order))
+    return min(ranges, key=lambda spans: int((spans.last - spans.first).sum()), default=None)
 
 
 def _look_up(index: TripleIndex, bindings: Bindings, pattern: Pattern, spans: _Spans) -> Bindings:
-    left, place = expand(spans.first, spans.last)
-    rows = place if spans.order is None else spans.order[place]
+    owner, row = expand(spans.first, spans.last)
+    rows = row if spans.order is None else spans.order[row]
     fits = np.ones(len(rows), bool)
     new: dict[str, np.ndarray] = {}
     for term, column in zip(pattern, (index.head, index.relation, index.tail), strict=True):
@@ -179,14 +179,14 @@ def _look_up(index: TripleIndex, bindings: Bindings, pattern: Pattern, spans: _S
         if not isinstance(term, str):
             fits &= values == term
         elif term in bindings.columns:
-            fits &= values == bindings.columns[term][left]
+            fits &= values == bindings.columns[term][owner]
         elif term in new:
             fits &= values == new[term]
         else:
             new[term] = values
-    left = left[fits]
-    found = {name: column[fits] for name, column in new.items()}
-    return Bindings(len(left), {**bindings.take(left), **found})
+    owner = owner[fits]
+    columns = {name: column[fits] for name, column in new.items()}
+    return Bindings(len(owner), {**bindings.take(owner), **columns})
 
 
 def _columns(
@@ -204,30 +204,32 @@ def _columns(
     return columns, rows
 
 
-def _product(left: int, right: int, most: int) -> tuple[np.ndarray, np.ndarray]:
-    _check_size(left * right, most)
-    return np.repeat(np.arange(left), right), np.tile(np.arange(right), left)
+def _product(left_count: int, right_count: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+    _check_size(left_count * right_count, most)
+    return np.repeat(np.arange(left_count), right_count), np.tile(
+        np.arange(right_count), left_count
+    )
 
 
 def _keys(pairs: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """Return one number per row on the left and on the right, equal where all columns are."""
-    left, right = pairs[0]
+    left_key, right_key = pairs[0]
     for more_left, more_right in pairs[1:]:
-        both = np.concatenate([left, right])
+        both = np.concatenate([left_key, right_key])
         if both.max(initial=0) >= 1 << 31:
             both = np.unique(both, return_inverse=True)[1]
         more = np.concatenate([more_left, more_right]).astype(np.int64)
         both = both.astype(np.int64) << 31 | more
-        left, right = both[: len(left)], both[len(left) :]
-    return left, right
+        left_key, right_key = both[: len(left_key)], both[len(left_key) :]
+    return left_key, right_key
 
 
-def _match(left: np.ndarray, right: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+def _match(left_key: np.ndarray, right_key: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Return all pairs of rows on the left and on the right with equal keys."""
-    if len(left) < len(right) and not _ascends(right):
-        found_right, found_left = _match_sorted(right, left, most)
+    if len(left_key) < len(right_key) and not _ascends(right_key):
+        found_right, found_left = _match_sorted(right_key, left_key, most)
         return found_left, found_right
-    return _match_sorted(left, right, most)
+    return _match_sorted(left_key, right_key, most)
 
 
 def _match_sorted(probe: np.ndarray, build: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -237,8 +239,8 @@ def _match_sorted(probe: np.ndarray, build: np.ndarray, most: int) -> tuple[np.n
     first = np.searchsorted(ordered, probe, side="left")
     last = np.searchsorted(ordered, probe, side="right")
     _check_size(int((last - first).sum()), most)
-    owner, place = expand(first, last)
-    return owner, place if order is None else order[place]
+    owner, row = expand(first, last)
+    return owner, row if order is None else order[row]
 
 
 def _ascends(values: np.ndarray) -> bool:

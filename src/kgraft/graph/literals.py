@@ -1,6 +1,6 @@
 """Literals: the values of an entity's properties, typed, in columns sorted by entity.
 
-Three tables hold them. `literals` has a row per value: the number of the entity (or -1 - the number
+Three tables hold them. `literals` has a row per value: the index of the entity (or -1 - the index
 of a relation that is no entity), of the property and of the datatype, and the text. `properties`
 has the id and label of each property, `datatypes` the IRI of each datatype: `@en` stands for a text
 in that language, `<>` for a link to a page, and the empty string for a plain string. A number with
@@ -90,7 +90,7 @@ class LiteralTables:
         tables = (self.literals, self.properties, self.datatypes)
         return dict(zip(("literals", "properties", "datatypes"), tables, strict=True))
 
-    def renumbered(self, entity: np.ndarray, relation: np.ndarray) -> LiteralTables:
+    def reindexed(self, entity: np.ndarray, relation: np.ndarray) -> LiteralTables:
         """Return the rows whose subject stays, given its new number, or -1, for each old one."""
         old = self.entity
         moved = np.full(len(old), -1, np.int64)
@@ -110,7 +110,7 @@ class LiteralTables:
         return self.rows(kept, self.entity[kept])
 
     def rows(self, rows: np.ndarray, entity: np.ndarray) -> LiteralTables:
-        """Return some rows, with these numbers of entities, in order of them."""
+        """Return some rows, with these indices of entities, in order of them."""
         order = np.argsort(entity, kind="stable")
         table = self.literals.take(arrow_numbers(rows[order]))
         table = table.set_column(0, "entity", arrow_numbers(entity[order].astype(np.int32)))
@@ -120,11 +120,11 @@ class LiteralTables:
         """Return the same rows with the properties and datatypes that they use, by first use."""
         literals, tables = self.literals, []
         for name, table in (("property", self.properties), ("datatype", self.datatypes)):
-            used, first, place = np.unique(
+            used, first, position = np.unique(
                 numbers(literals[name]), return_index=True, return_inverse=True
             )
             order = np.argsort(first)
-            number = np.argsort(order)[place]
+            number = np.argsort(order)[position]
             column = literals.column_names.index(name)
             literals = literals.set_column(column, name, arrow_numbers(number.astype(np.int32)))
             tables.append(table.take(arrow_numbers(used[order])))
@@ -253,8 +253,8 @@ class LiteralStore:
                     for text in encoded.dictionary.to_pylist()
                 ]
                 hits[rows[within]] = np.array(means, bool)[numbers(encoded.indices)]
-        found = np.unique(self._entity[hits])
-        return found[found >= 0]
+        entities = np.unique(self._entity[hits])
+        return entities[entities >= 0]
 
 
 def same_value(one: Value, other: Value) -> bool:

@@ -56,10 +56,10 @@ def merge_graphs(
     entities = _Union([graph.entities for graph in graphs], match_labels=match_labels)
     relations = _Union([graph.relations for graph in graphs])
     content = Content(
-        _merged_table([graph.entities for graph in graphs], entities.numbers),
-        _merged_table([graph.relations for graph in graphs], relations.numbers),
-        _merged_triples(graphs, entities.numbers, relations.numbers),
-        _merged_literals(graphs, entities.numbers, relations.numbers),
+        _merged_table([graph.entities for graph in graphs], entities.indices),
+        _merged_table([graph.relations for graph in graphs], relations.indices),
+        _merged_triples(graphs, entities.indices, relations.indices),
+        _merged_literals(graphs, entities.indices, relations.indices),
     )
     write_graph(
         target, content, _provenance(graphs, target), overwrite=overwrite, progress=progress
@@ -83,52 +83,52 @@ def _provenance(graphs: Sequence[Graph], target: Path) -> Provenance:
 
 
 class _Union:
-    """The number that each row of several tables gets in the merged one."""
+    """The index that each row of several tables gets in the merged one."""
 
     def __init__(self, tables: Sequence[pa.Table], *, match_labels: bool = False) -> None:
         self.same_id = self.same_label = self.ambiguous_labels = 0
-        self.numbers: list[np.ndarray] = []
+        self.indices: list[np.ndarray] = []
         ids, labels = pa.array([], pa.string()), pa.array([], pa.string())
-        self._id_numbers = np.zeros(0, np.int64)  # of the ids so far, several may be one entity
+        self._id_indices = np.zeros(0, np.int64)  # of the ids so far, several may be one entity
         self._count = 0
         for table in tables:
             own, own_labels = (flat(table[name]).cast(pa.string()) for name in ("id", "label"))
             row = _rows_in(own, ids)
-            number = np.where(row >= 0, np.append(self._id_numbers, -1)[row], -1)
-            self.same_id += int((number >= 0).sum())
+            index = np.where(row >= 0, np.append(self._id_indices, -1)[row], -1)
+            self.same_id += int((index >= 0).sum())
             if match_labels and self._count:
-                self._match_labels(number, own_labels, labels)
-            new = number < 0
-            number[new] = self._count + np.arange(new.sum())
+                self._match_labels(index, own_labels, labels)
+            new = index < 0
+            index[new] = self._count + np.arange(new.sum())
             self._count += int(new.sum())
-            self.numbers.append(number)
+            self.indices.append(index)
             ids = pa.concat_arrays([ids, own])
             labels = pa.concat_arrays([labels, own_labels])
-            self._id_numbers = np.concatenate([self._id_numbers, number])
+            self._id_indices = np.concatenate([self._id_indices, index])
 
-    def _match_labels(self, number: np.ndarray, own: pa.Array, labels: pa.Array) -> None:
-        """Give the rows without a number that of the one entity with the same label."""
-        new = np.flatnonzero(number < 0)
+    def _match_labels(self, index: np.ndarray, own: pa.Array, labels: pa.Array) -> None:
+        """Give the rows without an index that of the one entity with the same label."""
+        new = np.flatnonzero(index < 0)
         codes = _codes(labels, own)
-        before, here = codes[: len(labels)], codes[len(labels) :]
-        known = _distinct_pairs(before, self._id_numbers)
+        before, current = codes[: len(labels)], codes[len(labels) :]
+        shared = _distinct_pairs(before, self._id_indices)
         owner = np.full(codes.max(initial=-1) + 1, -1, np.int64)
-        owner[known[:, 0]] = known[:, 1]
-        owners = np.bincount(known[:, 0], minlength=len(owner))
-        sharers = np.bincount(here, minlength=len(owner))
-        code = here[new]
+        owner[shared[:, 0]] = shared[:, 1]
+        owners = np.bincount(shared[:, 0], minlength=len(owner))
+        sharers = np.bincount(current, minlength=len(owner))
+        code = current[new]
         met = owners[code] > 0
         single = met & (owners[code] == 1) & (sharers[code] == 1)
-        single &= ~np.isin(owner[code], number)  # an entity that this graph has by its id
-        number[new[single]] = owner[code[single]]
+        single &= ~np.isin(owner[code], index)  # an entity that this graph has by its id
+        index[new[single]] = owner[code[single]]
         self.same_label += int(single.sum())
         unclear = met & ((owners[code] > 1) | (sharers[code] > 1))
         self.ambiguous_labels += len(np.unique(code[unclear]))
 
 
-def _rows_in(items: pa.Array, known: pa.Array) -> np.ndarray:
+def _rows_in(items: pa.Array, values: pa.Array) -> np.ndarray:
     """Return the row of each item among the known ones, -1 where it is not there."""
-    return numbers(pc.fill_null(pc.index_in(items, known), -1)).astype(np.int64)
+    return numbers(pc.fill_null(pc.index_in(items, values), -1)).astype(np.int64)
 
 
 def _codes(*columns: pa.Array) -> np.ndarray:
@@ -143,13 +143,13 @@ def _distinct_pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.column_stack([first, second])[run_starts(first, second)]
 
 
-def _merged_table(tables: Sequence[pa.Table], row_numbers: Sequence[np.ndarray]) -> pa.Table:
-    """Return one row per number: texts from the first table that has one, lists united."""
-    number = np.concatenate(row_numbers)
-    first = np.unique(number, return_index=True)[1]
+def _merged_table(tables: Sequence[pa.Table], row_indices: Sequence[np.ndarray]) -> pa.Table:
+    """Return one row per index: texts from the first table that has one, lists united."""
+    index = np.concatenate(row_indices)
+    first = np.unique(index, return_index=True)[1]
     names = dict.fromkeys(name for table in tables for name in table.column_names)
     parts = {name: _joined(tables, name) for name in names}
-    labels = _first_given(_unless_id(parts["label"], parts["id"]), number, first)
+    labels = _first_given(_unless_id(parts["label"], parts["id"]), index, first)
     labels = pc.if_else(pc.equal(labels, ""), parts["id"].take(pa.array(first)), labels)
     columns = {}
     for name, column in parts.items():
@@ -158,11 +158,11 @@ def _merged_table(tables: Sequence[pa.Table], row_numbers: Sequence[np.ndarray])
         elif name == "name_counts":
             columns[name] = column.take(pa.array(first))
         elif name == "aliases":
-            columns[name] = _united(column, number, first, _names(parts, number, first, labels))
+            columns[name] = _united(column, index, first, _names(parts, index, first, labels))
         elif pa.types.is_list(column.type):
-            columns[name] = _united(column, number, first)
+            columns[name] = _united(column, index, first)
         else:
-            columns[name] = _first_given(column, number, first)
+            columns[name] = _first_given(column, index, first)
     merged = pa.table(columns)
     return _without_stale_counts(merged) if "name_counts" in names else merged
 
@@ -183,12 +183,12 @@ def _unless_id(labels: pa.Array, ids: pa.Array) -> pa.Array:
 
 
 def _names(
-    parts: dict[str, pa.Array], number: np.ndarray, first: np.ndarray, labels: pa.Array
+    parts: dict[str, pa.Array], index: np.ndarray, first: np.ndarray, labels: pa.Array
 ) -> pa.Array:
     """Return the label of each row, the merged one for first rows and those that lack a name."""
     unnamed = numbers(pc.equal(parts["label"], parts["id"]))
-    replace = pc.or_(_mask(first, len(number)), pa.array(unnamed))
-    return pc.if_else(replace, labels.take(pa.array(number)), parts["label"])
+    replace = pc.or_(_mask(first, len(index)), pa.array(unnamed))
+    return pc.if_else(replace, labels.take(pa.array(index)), parts["label"])
 
 
 def _mask(rows: np.ndarray, count: int) -> pa.Array:
@@ -197,23 +197,23 @@ def _mask(rows: np.ndarray, count: int) -> pa.Array:
     return pa.array(mask)
 
 
-def _first_given(column: pa.Array, number: np.ndarray, first: np.ndarray) -> pa.Array:
-    """Return for each number its first value that says something, else its first."""
+def _first_given(column: pa.Array, index: np.ndarray, first: np.ndarray) -> pa.Array:
+    """Return for each index its first value that says something, else its first."""
     text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     if text:
         column = pc.fill_null(column, "")
     empty = pc.equal(column, "") if text else pc.is_null(column)
     given = np.flatnonzero(~numbers(empty))
     chosen = first.copy()
-    owner, place = np.unique(number[given], return_index=True)
-    chosen[owner] = given[place]
+    owner, first_row = np.unique(index[given], return_index=True)
+    chosen[owner] = given[first_row]
     return column.take(pa.array(chosen))
 
 
 def _united(
-    column: pa.Array, number: np.ndarray, first: np.ndarray, labels: pa.Array | None = None
+    column: pa.Array, index: np.ndarray, first: np.ndarray, labels: pa.Array | None = None
 ) -> pa.Array:
-    """Return for each number the items of its first row, then those of later rows that are new.
+    """Return for each index the items of its first row, then those of later rows that are new.
 
     With `labels`, one per row, the label of a later row is an item too.
     """
@@ -223,12 +223,12 @@ def _united(
         row = np.concatenate([np.arange(names), row])
         items = pa.concat_arrays([labels.cast(items.type), items])
     is_label = np.arange(len(row)) < names
-    order = np.lexsort((~is_label, row, number[row]))
-    owner, code = number[row[order]], _codes(items)[order]
+    order = np.lexsort((~is_label, row, index[row]))
+    owner, code = index[row[order]], _codes(items)[order]
     by_value = np.lexsort((np.arange(len(order)), code, owner))
     is_new = np.zeros(len(order), bool)
     is_new[by_value] = run_starts(owner[by_value], code[by_value])
-    of_first = numbers(_mask(first, len(number)))[row[order]]
+    of_first = numbers(_mask(first, len(index)))[row[order]]
     keep = np.where(of_first, ~is_label[order], is_new)
     return lists_from_rows(owner[keep], items.take(pa.array(order[keep])), len(first))
 
@@ -245,7 +245,7 @@ def _without_stale_counts(merged: pa.Table) -> pa.Table:
 def _merged_triples(
     graphs: Sequence[Graph], entities: Sequence[np.ndarray], relations: Sequence[np.ndarray]
 ) -> TripleArrays:
-    """Return all triples with their new numbers; one of several graphs keeps its first split."""
+    """Return all triples with their new indices; one of several graphs keeps its first split."""
     parts = []
     for graph, entity, relation in zip(graphs, entities, relations, strict=True):
         t = graph.triples
@@ -263,9 +263,9 @@ def _merged_triples(
 def _merged_literals(
     graphs: Sequence[Graph], entities: Sequence[np.ndarray], relations: Sequence[np.ndarray]
 ) -> LiteralTables:
-    """Return all values with the new numbers of what they are about, equal ones once."""
+    """Return all values with the new indices of what they are about, equal ones once."""
     tables = [
-        graph.literal_tables.renumbered(entity, relation)
+        graph.literal_tables.reindexed(entity, relation)
         for graph, entity, relation in zip(graphs, entities, relations, strict=True)
     ]
     tables = [table for table in tables if len(table)]

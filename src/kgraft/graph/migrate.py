@@ -50,7 +50,7 @@ def migrate_graph(
     manifest = read_older_manifest(folder)
     progress.start("checksums", None)
     _verify_content(folder, manifest)
-    place, replace = (folder, True) if target is None else (target, overwrite)
+    out, replace = (folder, True) if target is None else (target, overwrite)
     provenance = Provenance(
         name=manifest.name,
         source=manifest.source,
@@ -60,8 +60,8 @@ def migrate_graph(
         refused=manifest.refused,
         notes=manifest.notes,
     )
-    write_graph(place, _read_content(folder), provenance, overwrite=replace, progress=progress)
-    return Graph.open(place)
+    write_graph(out, _read_content(folder), provenance, overwrite=replace, progress=progress)
+    return Graph.open(out)
 
 
 def _read_content(folder: Path) -> Content:

@@ -11,13 +11,15 @@ import numpy as np
 
 from kgraft.arrays import expand
 from kgraft.graph.adjacency import Adjacency, TripleArrays
+from kgraft.graph.entity import GraphPath
+from kgraft.graph.stored import StoredGraph
 
 _MOST_EDGES = 20_000_000  # looked at for one question, so that hubs cannot fill the memory
 
 
 @dataclass(frozen=True)
 class Subgraph:
-    """Entities, ascending, and the triples among them, all by their numbers in the whole graph."""
+    """Entities, ascending, and the triples among them, all by their indices in the whole graph."""
 
     entities: np.ndarray  # (N,) int64
     triples: TripleArrays
@@ -122,19 +124,21 @@ def paths_between(
         lambda: _join(inner, outer),
         lambda: _join3(inner, _middle(adjacency, inner, outer), outer),
     ]
-    found: list[IndexPath] = []
+    paths: list[IndexPath] = []
     for chain in chains[:longest]:
-        if len(found) < limit:
-            found += _paths(adjacency, chain(), limit - len(found))
-    return found
+        if len(paths) < limit:
+            paths += _paths(adjacency, chain(), limit - len(paths))
+    return paths
 
 
 def _middle(adjacency: Adjacency, inner: _Edges, outer: _Edges) -> _Edges:
     """Return the edges from an entity beside the start to one beside the end."""
-    left, right = np.unique(inner.target), np.unique(outer.source)
-    degree, other = (adjacency.degree(entities=part) for part in (left, right))
+    left_ends, right_ends = np.unique(inner.target), np.unique(outer.source)
+    degree, other = (adjacency.degree(entities=part) for part in (left_ends, right_ends))
     turned = other.sum() < degree.sum()
-    sources, targets, costs = (right, left, other) if turned else (left, right, degree)
+    sources, targets, costs = (
+        (right_ends, left_ends, other) if turned else (left_ends, right_ends, degree)
+    )
     order = np.argsort(costs, kind="stable")  # the rarest entities first, hubs while there is room
     room = np.cumsum(costs[order]) <= _MOST_EDGES
     edges = _Edges.of(adjacency, np.sort(sources[order[room]]))
@@ -142,10 +146,12 @@ def _middle(adjacency: Adjacency, inner: _Edges, outer: _Edges) -> _Edges:
     return edges.reverse() if turned else edges
 
 
-def _pairs(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _pairs(left_keys: np.ndarray, right_keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return all (i, j) with left[i] == right[j]."""
-    order = np.argsort(right, kind="stable")
-    i, j = expand(*(np.searchsorted(right[order], left, side=side) for side in ("left", "right")))
+    order = np.argsort(right_keys, kind="stable")
+    i, j = expand(
+        *(np.searchsorted(right_keys[order], left_keys, side=side) for side in ("left", "right"))
+    )
     return i, order[j]
 
 
@@ -156,9 +162,9 @@ def _join(inner: _Edges, outer: _Edges) -> list[_Edges]:
 
 def _join3(inner: _Edges, middle: _Edges, outer: _Edges) -> list[_Edges]:
     i, j = _pairs(inner.target, middle.source)
-    left, between = inner.take(i), middle.take(j)
+    first, between = inner.take(i), middle.take(j)
     i, j = _pairs(between.target, outer.source)
-    return [left.take(i), between.take(i), outer.take(j)]
+    return [first.take(i), between.take(i), outer.take(j)]
 
 
 def _paths(adjacency: Adjacency, chain: list[_Edges], limit: int) -> list[IndexPath]:
@@ -175,4 +181,21 @@ def _paths(adjacency: Adjacency, chain: list[_Edges], limit: int) -> list[IndexP
             tuple(bool(e.forward[row]) for e in chain),
         )
         for row in rows
+    ]
+
+
+def graph_paths(
+    graph: StoredGraph, start: int, end: int, *, longest: int, limit: int
+) -> list[GraphPath]:
+    """Return the paths between two entities, with the entities and relations themselves."""
+    paths = paths_between(graph.adjacency, start, end, longest=longest, limit=limit)
+    indices = sorted({index for path in paths for index in path.entities})
+    entities = dict(zip(indices, graph.entities_at(indices), strict=True))
+    return [
+        GraphPath(
+            tuple(entities[index] for index in path.entities),
+            tuple(graph.all_relations[index] for index in path.relations),
+            path.forward,
+        )
+        for path in paths
     ]

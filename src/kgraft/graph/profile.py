@@ -106,8 +106,8 @@ class GraphProfile:
 
     def cardinalities(self) -> dict[Cardinality, int]:
         """Return how many relations there are of each cardinality."""
-        found = [relation.cardinality for relation in self.relations]
-        return {kind: found.count(kind) for kind in CARDINALITIES}
+        kinds = [relation.cardinality for relation in self.relations]
+        return {kind: kinds.count(kind) for kind in CARDINALITIES}
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""

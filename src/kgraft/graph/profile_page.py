@@ -70,14 +70,14 @@ def _bars(
     x: float, top: float, rows: Mapping[str, float], shown: Mapping[str, str], most: float
 ) -> Iterator[str]:
     """Yield a row per name: the name, a bar, and the value as it is shown."""
-    left, width = x + 150, HALF - 150 - 60
-    for place, (name, value) in enumerate(rows.items()):
-        y = top + ROW * place
+    start, width = x + 150, HALF - 150 - 60
+    for row, (name, value) in enumerate(rows.items()):
+        y = top + ROW * row
         length = width * value / most if most else 0
         yield _text(x, y + 12, _short(name, 19))
-        yield f'<rect x="{left:.0f}" y="{y + 1}" width="{width}" height="13" fill="{LINE}"/>'
-        yield f'<rect x="{left:.0f}" y="{y + 1}" width="{length:.1f}" height="13" fill="{BAR}"/>'
-        yield _text(left + width + 8, y + 12, shown[name], 'font-size="12"')
+        yield f'<rect x="{start:.0f}" y="{y + 1}" width="{width}" height="13" fill="{LINE}"/>'
+        yield f'<rect x="{start:.0f}" y="{y + 1}" width="{length:.1f}" height="13" fill="{BAR}"/>'
+        yield _text(start + width + 8, y + 12, shown[name], 'font-size="12"')
 
 
 def _shares(profile: GraphProfile, top: float) -> Iterator[str]:
@@ -99,9 +99,9 @@ def _histogram(profile: GraphProfile, top: float) -> Iterator[str]:
     bins = profile.degrees.histogram
     most, step = max(bins.values(), default=1), min(44, HALF / max(len(bins), 1))
     floor = top + 34 + _HISTOGRAM
-    for place, (name, count) in enumerate(bins.items()):
+    for column, (name, count) in enumerate(bins.items()):
         height = max(_HISTOGRAM * count / most, 1 if count else 0)
-        x, middle = MARGIN + step * place, MARGIN + step * (place + 0.5) - 1
+        x, middle = MARGIN + step * column, MARGIN + step * (column + 0.5) - 1
         box = f'width="{step - 3:.1f}" height="{height:.1f}" fill="{BAR}"'
         yield f'<rect x="{x:.1f}" y="{floor - height:.1f}" {box}/>'
         style = f'font-size="9" text-anchor="middle" fill="{QUIET}"'
@@ -141,8 +141,8 @@ def _facts(profile: GraphProfile, top: float) -> Iterator[str]:
         f"{profile.largest_component:.0%} of the entities",
         "leakage": profile.leakage,
     }
-    for place, (name, text) in enumerate(rows.items()):
-        y = top + 32 + ROW * place
+    for row, (name, text) in enumerate(rows.items()):
+        y = top + 32 + ROW * row
         yield _text(RIGHT, y, name, f'fill="{QUIET}"')
         yield _text(RIGHT + 120, y, text, 'font-size="12"')
 
@@ -155,16 +155,16 @@ def _relations(
     title = f"relations ({counts})" + (f", the {len(drawn)} largest" if more else "")
     yield _title(MARGIN, top, title, WIDTH - 2 * MARGIN)
     most = max((relation.triples for relation in drawn), default=1) or 1
-    left, width = MARGIN + 230, 300
-    for place, relation in enumerate(drawn):
-        y = top + 20 + ROW * place
+    start, width = MARGIN + 230, 300
+    for row, relation in enumerate(drawn):
+        y = top + 20 + ROW * row
         length = width * relation.triples / most
         yield _text(MARGIN, y + 12, _short(relation.label.replace("_", " "), 34))
-        yield f'<rect x="{left}" y="{y + 1}" width="{length:.1f}" height="13" fill="{BAR}"/>'
-        yield _text(left + length + 6, y + 12, f"{relation.triples:,}", 'font-size="12"')
-        yield _text(left + width + 70, y + 12, relation.cardinality, 'font-weight="600"')
+        yield f'<rect x="{start}" y="{y + 1}" width="{length:.1f}" height="13" fill="{BAR}"/>'
+        yield _text(start + length + 6, y + 12, f"{relation.triples:,}", 'font-size="12"')
+        yield _text(start + width + 70, y + 12, relation.cardinality, 'font-weight="600"')
         style = f'font-size="12" fill="{QUIET}"'
-        yield _text(left + width + 110, y + 12, _short(_mirrors(relation), 26), style)
+        yield _text(start + width + 110, y + 12, _short(_mirrors(relation), 26), style)
 
 
 def _mirrors(relation: RelationProfile) -> str:
@@ -184,6 +184,6 @@ def _advice_lines(profile: GraphProfile) -> Iterator[str]:
 def _advice(lines: list[str], top: float) -> Iterator[str]:
     if lines:
         yield _title(MARGIN, top, "what would help", WIDTH - 2 * MARGIN)
-    for place, line in enumerate(lines):
+    for row, line in enumerate(lines):
         indent = 0 if line.startswith("•") else 9
-        yield _text(MARGIN + indent, top + 26 + 17 * place, line, 'font-size="12"')
+        yield _text(MARGIN + indent, top + 26 + 17 * row, line, 'font-size="12"')

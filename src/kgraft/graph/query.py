@@ -43,7 +43,7 @@ class Solutions(Sequence[dict[str, Entity | Relation]]):
 
     graph: Graph
     kinds: dict[str, Kind]  # by variable, in the order in which the query names them
-    columns: dict[str, np.ndarray]  # numbers of entities or relations
+    columns: dict[str, np.ndarray]  # indices of entities or relations
     meant: dict[str, Entity]  # the names of the query that mean one of several entities
 
     @property
@@ -70,10 +70,10 @@ class Solutions(Sequence[dict[str, Entity | Relation]]):
     def _rows(self, first: int, last: int) -> Iterator[dict[str, Entity | Relation]]:
         columns: list[list[Entity] | list[Relation]] = []
         for name, kind in self.kinds.items():
-            number = self.columns[name][first:last]
+            index = self.columns[name][first:last]
             relations = self.graph.all_relations if kind == "relation" else []
-            entities = self.graph.entities_at(number) if kind == "entity" else []
-            columns.append(entities or [relations[n] for n in number.tolist()])
+            entities = self.graph.entities_at(index) if kind == "entity" else []
+            columns.append(entities or [relations[n] for n in index.tolist()])
         for row in zip(*columns, strict=True):
             yield dict(zip(self.kinds, row, strict=True))
 
@@ -89,8 +89,8 @@ class Solutions(Sequence[dict[str, Entity | Relation]]):
     def _ids(self, name: str) -> pa.Array:
         parts = self.graph.entities if self.kinds[name] == "entity" else self.graph.relations
         ids = parts["id"]
-        number = pa.array(self.columns[name])
-        return flat(ids).take(number) if ids.num_chunks == 1 else flat(ids.take(number))
+        index = pa.array(self.columns[name])
+        return flat(ids).take(index) if ids.num_chunks == 1 else flat(ids.take(index))
 
 
 def parse_patterns(text: str) -> list[tuple[str, str, str]]:
@@ -162,15 +162,15 @@ class _Terms:
         if len(row) != 3:
             raise BadInput(f"a pattern has a head, a relation and a tail; got {row!r}")
         head, relation, tail = (
-            self._part(word, place) for word, place in zip(row, _PLACES, strict=True)
+            self._part(word, part) for word, part in zip(row, _PLACES, strict=True)
         )
         return head, relation, tail
 
-    def _part(self, word: str | Entity | Relation, place: str) -> int | str:
-        kind: Kind = "relation" if place == "relation" else "entity"
+    def _part(self, word: str | Entity | Relation, part: str) -> int | str:
+        kind: Kind = "relation" if part == "relation" else "entity"
         if isinstance(word, Entity | Relation):
             if isinstance(word, Relation) != (kind == "relation"):
-                raise BadInput(f"{word.label!r} cannot be the {place} of a pattern")
+                raise BadInput(f"{word.label!r} cannot be the {part} of a pattern")
             return word.index
         if _VARIABLE.fullmatch(word):
             if self.kinds.setdefault(word[1:], kind) != kind:
@@ -185,9 +185,9 @@ class _Terms:
         return self.graph.relation(_without_brackets(name)).index
 
     def _entity(self, name: str) -> int:
-        number = int(self.graph.indices_of([_without_brackets(name)])[0])
-        if number >= 0:
-            return number
+        index = int(self.graph.indices_of([_without_brackets(name)])[0])
+        if index >= 0:
+            return index
         entity = self.graph.resolve(name)
         if len(self.graph.find(name)) > 1:
             self.meant[name] = entity

@@ -75,11 +75,13 @@ def _shared_pairs(
     several = np.bincount(group)[group] > 1 if len(low) else np.zeros(0, bool)
     group, link, forward = group[several], link[several].astype(np.int64), forward[several]
     bounds = (np.searchsorted(group, group, side=side) for side in ("left", "right"))
-    left, right = expand(*bounds)  # every row with every row of the same two entities
-    kept = (left != right) & (link[left] <= link[right])
-    left, right = left[kept], right[kept]
-    turned = forward[left] != forward[right]
-    code, count = np.unique((link[left] * relations + link[right]) * 2 + turned, return_counts=True)
+    first, second = expand(*bounds)  # every row with every row of the same two entities
+    kept = (first != second) & (link[first] <= link[second])
+    first, second = first[kept], second[kept]
+    turned = forward[first] != forward[second]
+    code, count = np.unique(
+        (link[first] * relations + link[second]) * 2 + turned, return_counts=True
+    )
     pair, inverse = np.divmod(code, 2)
     return pair // relations, pair % relations, inverse == 1, count
 
@@ -158,8 +160,8 @@ def _classes(mirrored: list[RelationPair], relations: int) -> np.ndarray:
 
     ends = np.array([(pair.first, pair.second) for pair in mirrored], np.int64).reshape(-1, 2)
     matrix = coo_array((np.ones(len(ends), bool), ends.T), shape=(relations, relations))
-    number: np.ndarray = connected_components(matrix, directed=False)[1]
-    return number
+    index: np.ndarray = connected_components(matrix, directed=False)[1]
+    return index
 
 
 def _groups(
@@ -205,17 +207,17 @@ def _divide(
     things = _Coverage(head, relation, tail, rank)
     free = size <= sum(counts)  # may be held out
     free[things.only()] = False
-    held = np.zeros(groups, bool)
+    is_held_out = np.zeros(groups, bool)
     while True:
         candidates = np.flatnonzero(free)
         enough = np.cumsum(size[candidates]) <= sum(counts)
-        held[:] = False
-        held[candidates[enough]] = True
-        needed = things.needed(held)
+        is_held_out[:] = False
+        is_held_out[candidates[enough]] = True
+        needed = things.needed(is_held_out)
         if not len(needed):
             break
         free[needed] = False
-    chosen = np.flatnonzero(held)
+    chosen = np.flatnonzero(is_held_out)
     share = counts[1] / max(sum(counts), 1)  # where fewer are held out, of both
     in_test = np.cumsum(size[chosen]) <= round(share * int(size[chosen].sum()))
     side = np.zeros(groups, np.int8)
@@ -244,9 +246,9 @@ class _Coverage:
         """Return the groups that are the only one of some thing."""
         return self._group[self._first[self._first == self._last]]
 
-    def needed(self, held: np.ndarray) -> np.ndarray:
+    def needed(self, is_held_out: np.ndarray) -> np.ndarray:
         """Return for each thing that is in no other group than those held out its last one."""
         if not len(self._first):
             return np.zeros(0, np.int64)
-        in_train = np.logical_or.reduceat(~held[self._group], self._first)
+        in_train = np.logical_or.reduceat(~is_held_out[self._group], self._first)
         return np.unique(self._group[self._last[~in_train]])

@@ -56,11 +56,11 @@ def sample_neighbourhood(
 
 
 def _known(adjacency: Adjacency, roots: np.ndarray) -> np.ndarray:
-    """Refuse numbers of no entity, such as the -1 that `Graph.indices_of` gives for unknown ids."""
+    """Refuse indices of no entity, such as the -1 that `Graph.indices_of` gives for unknown ids."""
     roots = np.asarray(roots)
     strange = roots[(roots < 0) | (roots >= adjacency.entities)]
     if len(strange):
-        raise BadInput(f"no entity has the number {strange[0]}", remedy="leave unknown ids out")
+        raise BadInput(f"no entity has the index {strange[0]}", remedy="leave unknown ids out")
     return roots
 
 
@@ -73,10 +73,10 @@ def _sample_hop(
 ) -> Hop:
     first, last = adjacency.spans(frontier, direction)
     degree = last - first
-    few, many = np.flatnonzero(degree <= size), np.flatnonzero(degree > size)
-    owner, every = expand(first[few], last[few])
-    chosen = first[many, None] + _spread(degree[many], size, random).view(np.int64)
-    source = np.concatenate([few[owner], np.repeat(many, size)])
+    all_taken, drawn = np.flatnonzero(degree <= size), np.flatnonzero(degree > size)
+    owner, every = expand(first[all_taken], last[all_taken])
+    chosen = first[drawn, None] + _spread(degree[drawn], size, random).view(np.int64)
+    source = np.concatenate([all_taken[owner], np.repeat(drawn, size)])
     row = np.concatenate([every, chosen.ravel()])
     edge = _gather(adjacency.edges, row)
     forward = row < adjacency.spans(frontier, "out")[1][source]

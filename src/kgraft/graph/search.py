@@ -27,13 +27,13 @@ def search(graph: Graph, query: str, *, limit: int = 10) -> list[Found]:
         ("prefix", aliases.starting_with),
         ("words", aliases.with_words),
     ]
-    found: dict[int, tuple[int, Literal["name", "prefix", "words"]]] = {}
+    hits: dict[int, tuple[int, Literal["name", "prefix", "words"]]] = {}
     for how, rows in stages:
-        if len(found) < limit:
-            for entity, alias in aliases.best(rows(query), limit + len(found)):
-                found.setdefault(entity, (alias, how))
-    chosen = list(found.items())[:limit]
-    entities = graph.entities_at([number for number, _ in chosen])
+        if len(hits) < limit:
+            for entity, alias in aliases.best(rows(query), limit + len(hits)):
+                hits.setdefault(entity, (alias, how))
+    chosen = list(hits.items())[:limit]
+    entities = graph.entities_at([index for index, _ in chosen])
     return [
         Found(entity, aliases.keys[alias], how)
         for entity, (_, (alias, how)) in zip(entities, chosen, strict=True)
@@ -45,29 +45,29 @@ def search_all(graph: Graph, query: str, *, limit: int = 10) -> list[Found]:
 
     Similar names are looked for only where no name is exactly the query.
     """
-    found = search(graph, query, limit=limit)
-    if not any(hit.how == "name" for hit in found):
-        found += _new(search_similar(graph, query, limit=limit + len(found)), found)
-    if len(found) < limit:
-        found += _new(search_descriptions(graph, query, limit=limit + len(found)), found)
-    return found[:limit]
+    hits = search(graph, query, limit=limit)
+    if not any(hit.how == "name" for hit in hits):
+        hits += _new(search_similar(graph, query, limit=limit + len(hits)), hits)
+    if len(hits) < limit:
+        hits += _new(search_descriptions(graph, query, limit=limit + len(hits)), hits)
+    return hits[:limit]
 
 
-def _new(hits: list[Found], found: list[Found]) -> list[Found]:
-    known = {hit.entity.index for hit in found}
-    return [hit for hit in hits if hit.entity.index not in known]
+def _new(hits: list[Found], known_hits: list[Found]) -> list[Found]:
+    indices = {hit.entity.index for hit in known_hits}
+    return [hit for hit in hits if hit.entity.index not in indices]
 
 
 def search_similar(graph: Graph, name: str, *, limit: int = 10) -> list[Found]:
     """Return the entities whose name differs by one or two typos, fewer first, then by weight."""
     aliases = graph.aliases
     rows, distance = graph.similar_names.find(fold_name(name))
-    found: dict[int, int] = {}
+    alias_of: dict[int, int] = {}
     for typos in np.unique(distance).tolist():
-        for entity, alias in aliases.best(rows[distance == typos], limit + len(found)):
-            found.setdefault(entity, alias)
-    chosen = list(found.items())[:limit]
-    entities = graph.entities_at([number for number, _ in chosen])
+        for entity, alias in aliases.best(rows[distance == typos], limit + len(alias_of)):
+            alias_of.setdefault(entity, alias)
+    chosen = list(alias_of.items())[:limit]
+    entities = graph.entities_at([index for index, _ in chosen])
     return [
         Found(entity, aliases.keys[alias], "similar")
         for entity, (_, alias) in zip(entities, chosen, strict=True)
@@ -98,4 +98,4 @@ def search_nearby(graph: Graph, name: str, *, limit: int = 3) -> list[Found]:
         return similar
     longest = min(len(name), _LONGEST)
     beginnings = (name[:length] for length in range(longest, _SHORTEST - 1, -1))
-    return next((found for start in beginnings if (found := search(graph, start, limit=limit))), [])
+    return next((hits for start in beginnings if (hits := search(graph, start, limit=limit))), [])

@@ -91,7 +91,7 @@ def _without(content: Content, gone: np.ndarray) -> Content:
         content.entities.filter(pa.array(~gone)),
         content.relations,
         TripleArrays(head, kept.relation, tail, kept.split),
-        content.literals.renumbered(entity, relations),
+        content.literals.reindexed(entity, relations),
     )
 
 
@@ -112,7 +112,7 @@ def _without_relations(content: Content, used: np.ndarray) -> Content:
         TripleArrays(
             facts.head, relation[facts.relation].astype(np.int32), facts.tail, facts.split
         ),
-        literals.renumbered(entities, relation),
+        literals.reindexed(entities, relation),
     )
 
 
@@ -121,12 +121,12 @@ def _new_numbers(gone: np.ndarray) -> np.ndarray:
     return np.where(gone, -1, np.cumsum(~gone) - 1)
 
 
-def _left_out(content: Content, gone: np.ndarray, refusals: Refusals, what: str) -> None:
+def _left_out(content: Content, gone: np.ndarray, refusals: Refusals, reason: str) -> None:
     """Count what is said about or leads to some nodes, by relation, the most frequent by name."""
     facts = content.triples
     lost = facts.relation[gone[facts.head] | gone[facts.tail]]
     ids = content.relations["id"]
-    count_by_name(refusals, what, np.bincount(lost, minlength=len(ids)), lambda r: ids[r].as_py())
+    count_by_name(refusals, reason, np.bincount(lost, minlength=len(ids)), lambda r: ids[r].as_py())
     entity = content.literals.entity
     of = np.flatnonzero(entity >= 0)
     rows = of[gone[entity[of]]]
@@ -134,20 +134,20 @@ def _left_out(content: Content, gone: np.ndarray, refusals: Refusals, what: str)
     counts = np.bincount(
         numbers(content.literals.literals["property"])[rows], minlength=len(properties)
     )
-    count_by_name(refusals, f"values of {what}", counts, lambda p: properties[p].as_py())
+    count_by_name(refusals, f"values of {reason}", counts, lambda p: properties[p].as_py())
 
 
 def count_by_name(
-    refusals: Refusals, what: str, counts: np.ndarray, name: Callable[[int], str]
+    refusals: Refusals, reason: str, counts: np.ndarray, name: Callable[[int], str]
 ) -> None:
     """Count what is left out by predicate: the most frequent by name, the rest together."""
     order = np.argsort(-counts, kind="stable")
     for row in order[:_NAMED].tolist():
         if counts[row]:
-            refusals.leave_out(f"{what}: {short_iri(name(row))}", int(counts[row]))
+            refusals.leave_out(f"{reason}: {short_iri(name(row))}", int(counts[row]))
     rest = int(counts[order[_NAMED:]].sum())
     if rest:
-        refusals.leave_out(f"{what}: other predicates", rest)
+        refusals.leave_out(f"{reason}: other predicates", rest)
 
 
 @dataclass(frozen=True)
@@ -238,9 +238,9 @@ def _move(
     relation[fillers] = restricted[facts.head[fillers]]
     relation_ids = content.relations
     if len(lost):
-        relation_ids, number = _with_relations(content, lost)
+        relation_ids, index = _with_relations(content, lost)
         relation, meaning = (
-            np.where(r <= -2, number[np.maximum(-2 - r, 0)], r) for r in (relation, meaning)
+            np.where(r <= -2, index[np.maximum(-2 - r, 0)], r) for r in (relation, meaning)
         )
     plumbing = inside & _is_one_of(ids, (_ON_PROPERTY, f"{OWL}onClass"))[facts.relation] & ~fillers
     nil = _is_one_of(content.entities["id"], (f"{RDF}nil",))
@@ -267,8 +267,8 @@ def _restrictions(
     """Return for each entity -2 - the place of the property it restricts, and those properties."""
     rows = np.flatnonzero(_is_one_of(ids, (_ON_PROPERTY,))[facts.relation])
     restricted = np.full(count, -1, np.int64)
-    properties, place = np.unique(facts.tail[rows], return_inverse=True)
-    restricted[facts.head[rows]] = -2 - place
+    properties, position = np.unique(facts.tail[rows], return_inverse=True)
+    restricted[facts.head[rows]] = -2 - position
     return restricted, properties
 
 
@@ -276,13 +276,13 @@ def _with_relations(content: Content, entities: np.ndarray) -> tuple[pa.Table, n
     """Return the relations with some entities among them, and the number of each of those."""
     relations = content.relations
     wanted = content.entities.take(pa.array(entities))
-    place = pc.index_in(wanted["id"], relations["id"].combine_chunks())
-    known = numbers(pc.is_valid(place))
-    number = numbers(pc.fill_null(place, -1)).astype(np.int64)
-    number[~known] = len(relations) + np.arange(int((~known).sum()))
-    new = wanted.filter(pa.array(~known))
+    position = pc.index_in(wanted["id"], relations["id"].combine_chunks())
+    is_known = numbers(pc.is_valid(position))
+    index = numbers(pc.fill_null(position, -1)).astype(np.int64)
+    index[~is_known] = len(relations) + np.arange(int((~is_known).sum()))
+    new = wanted.filter(pa.array(~is_known))
     names = [name for name in relations.column_names if name in new.column_names]
-    return pa.concat_tables([relations, new.select(names)], promote_options="default"), number
+    return pa.concat_tables([relations, new.select(names)], promote_options="default"), index
 
 
 def _moved_literals(

@@ -54,14 +54,14 @@ def without_implied(content: Content) -> Content:
     stays = np.ones(len(literals), bool)
     entity = literals.entity
     for table, of_entity in ((content.entities, True), (content.relations, False)):
-        rows, said = _of_literals(literals, (entity >= 0) == of_entity)
-        if not said.kind.any():
+        rows, is_literal = _of_literals(literals, (entity >= 0) == of_entity)
+        if not is_literal.kind.any():
             continue
         columns = _of_columns(table)
-        row_keys, column_keys, count = _keys(said, columns)
-        implied = np.bincount(row_keys[said.kind == 0], minlength=count) == 0
+        row_keys, column_keys, count = _keys(is_literal, columns)
+        implied = np.bincount(row_keys[is_literal.kind == 0], minlength=count) == 0
         for kind in _PLAIN.values():
-            stated = np.bincount(row_keys[said.kind == kind], minlength=count) > 0
+            stated = np.bincount(row_keys[is_literal.kind == kind], minlength=count) > 0
             given = np.bincount(column_keys[columns.kind == kind], minlength=count) > 0
             implied &= stated == given
         stays[rows[implied[row_keys]]] = False
@@ -82,9 +82,9 @@ class Unsaid:
 
 def unsaid_texts(table: pa.Table, literals: LiteralTables, *, of_entity: bool) -> Unsaid:
     """Return which names and descriptions must be written beside the literals."""
-    _, said = _of_literals(literals, (literals.entity >= 0) == of_entity)
+    _, implied = _of_literals(literals, (literals.entity >= 0) == of_entity)
     columns = _of_columns(table)
-    row_keys, column_keys, _ = _keys(said, columns)
+    row_keys, column_keys, _ = _keys(implied, columns)
     unsaid = ~np.isin(column_keys, row_keys)
     label, description = np.zeros((2, len(table)), bool)
     label[columns.row[unsaid & (columns.kind == 1)]] = True

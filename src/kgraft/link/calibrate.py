@@ -11,7 +11,7 @@ The threshold with the highest expected F1 is kept for this graph and model.
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kgraft.link.linker import Linker
     from kgraft.link.model import LinkModel
 
+logger = logging.getLogger("kgraft.link")
 THRESHOLDS = np.arange(10, 71) / 100
 
 
@@ -79,7 +80,9 @@ def saved_threshold(graph: Graph, model: LinkModel) -> float | None:
     """Return the threshold that was kept, None where there is none."""
     if not (cache_folder() / "thresholds").is_dir():
         return None
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        stored = read_json_file(threshold_file(graph, model))
-        return float(stored["threshold"])
-    return None
+    file = threshold_file(graph, model)
+    try:
+        return float(read_json_file(file)["threshold"]) if file.exists() else None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        logger.debug("%s cannot be read (%s); the model's own threshold is used", file, error)
+        return None

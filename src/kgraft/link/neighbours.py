@@ -7,7 +7,6 @@ cache, under the version of the graph and the encoder: no other graph or encoder
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -65,9 +64,11 @@ class NeighbourIndex:
             vectors.fill(progress=progress)
             index = EntityIndex.build(vectors.chunks, len(vectors), vectors.dimension)
         file = index_file(graph, encoder, STATIC if static else ENCODED)
-        with suppress(OSError):
+        try:
             index.save(file)
             index = EntityIndex.open(file)
+        except OSError as error:
+            logger.debug("%s cannot be written (%s); the index stays in memory", file, error)
         return cls(index, static=static)
 
     def search(

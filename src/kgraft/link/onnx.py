@@ -24,6 +24,7 @@ from kgraft.json_text import read_json_file
 from kgraft.link.model import EncoderOutput, LinkModel
 from kgraft.storage import new_file, sha256
 
+logger = logging.getLogger("kgraft.link")
 FILE, COST = "model.int8.onnx", "model.int8.json"
 AFFORDABLE = 0.005  # of F1, that the fast path may cost
 EXTRA = "onnx"
@@ -86,7 +87,8 @@ def fast_reader(folder: Path, longest: int) -> OnnxReader | None:
     try:
         record = read_json_file(folder / COST)
         cost, expected = float(record["cost"]), str(record["sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        logger.debug("%s has no exported form that can be used (%s)", folder, error)
         return None
     if not cost <= AFFORDABLE or not (folder / FILE).is_file():
         return None
@@ -95,7 +97,8 @@ def fast_reader(folder: Path, longest: int) -> OnnxReader | None:
         raise BadInput(reason, file=str(folder / FILE), remedy="export it again, or remove it")
     try:
         return OnnxReader(folder / FILE, longest)
-    except MissingExtra:
+    except MissingExtra as error:
+        logger.debug("%s is not used: %s", folder / FILE, error)
         return None
 
 

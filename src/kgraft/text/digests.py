@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
+import logging
 from functools import cache
 from pathlib import Path
 
 from kgraft.json_text import read_json_file
 from kgraft.storage import cache_folder, new_file, sha256
 
+logger = logging.getLogger("kgraft.text")
 RECORD = "digests.json"
 MOST = 201  # files on record
 
@@ -47,12 +48,18 @@ def _read(record: Path) -> dict[str, object]:
     """Return the record, empty if it is absent or damaged."""
     try:
         entries = read_json_file(record)
-    except (OSError, ValueError):
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        logger.debug("%s cannot be read (%s); files are hashed again", record, error)
         return {}
     return entries if isinstance(entries, dict) else {}
 
 
 def _write(record: Path, entries: dict[str, object]) -> None:
     """Write the record; if that fails the next process hashes again."""
-    with contextlib.suppress(OSError), new_file(record) as partial:
-        partial.write_text(json.dumps(entries, indent=1), encoding="utf-8")
+    try:
+        with new_file(record) as partial:
+            partial.write_text(json.dumps(entries, indent=1), encoding="utf-8")
+    except OSError as error:
+        logger.debug("%s cannot be written (%s)", record, error)

@@ -9,6 +9,7 @@ what is wrong with a damaged folder.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -48,6 +49,7 @@ NORMALISER = {
 SPECIAL = {f"{name.lower()}_token": f"[{name}]" for name in ("UNK", "SEP", "PAD", "CLS", "MASK")}
 OTHER_FILES = ("adapter_config.json", "added_tokens.json")  # they change what FILES say
 OTHER_SETTINGS = {"auto_map", "quantization_config"}  # so do these settings
+logger = logging.getLogger("kgraft.text")
 DAMAGED = (*UNREADABLE, LookupError, TypeError, AttributeError)
 
 
@@ -81,7 +83,8 @@ class FastBert:
             tokeniser = _tokeniser(folder / TOKENIZER, settings)
             epsilon = float(config.get("layer_norm_eps", 1e-12))
             longest = int(settings.get("model_max_length", 1 << 20))
-        except DAMAGED:
+        except DAMAGED as error:
+            logger.debug("%s is read by transformers (%s)", folder, error)
             return None
         bert = cls(tensors, sizes["num_attention_heads"], epsilon, device)
         return LoadedBert(bert, tokeniser, min(sizes["max_position_embeddings"], longest))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import math
 import os
 import shutil
@@ -18,6 +19,7 @@ from kgraft.errors import KgraftError
 from kgraft.storage import new_file
 from kgraft.tensors import tensor_digest, write_tensors
 
+logger = logging.getLogger("kgraft.training")
 _UNUSABLE = (SafetensorError, OSError, ValueError, KeyError, TypeError)
 
 
@@ -101,7 +103,10 @@ def step_of(path: Path) -> int | None:
     try:
         with safe_open(path, framework="pt") as file:
             return int(json.loads(file.metadata()["position"])["step"])
-    except _UNUSABLE:
+    except FileNotFoundError:
+        return None
+    except _UNUSABLE as error:
+        logger.debug("%s cannot be read (%s)", path, error)
         return None
 
 

@@ -21,7 +21,7 @@ from kgraft.training.checkpoint import read_checkpoint, step_of
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
-log = logging.getLogger("kgraft.training")
+logger = logging.getLogger("kgraft.training")
 
 START_AGAIN = "name another folder, or pass --overwrite to start again"
 
@@ -169,7 +169,7 @@ def _summary_writer(folder: Path, purge_step: int) -> SummaryWriter | None:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
-        log.info("no event files: pip install 'kgraft[tensorboard]' brings TensorBoard's")
+        logger.info("no event files: pip install 'kgraft[tensorboard]' brings TensorBoard's")
         return None
     return SummaryWriter(str(folder), purge_step=purge_step or None)
 

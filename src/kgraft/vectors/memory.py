@@ -12,6 +12,7 @@ new version beside the old one; one that was killed resumes where it stopped.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -31,6 +32,7 @@ Read = Callable[[Part, np.ndarray], np.ndarray]
 """From a part and some of its indices (n,) to their vectors (n, F)."""
 
 ROWS = 4096  # vectors that are read between two notes of how far a refresh is
+logger = logging.getLogger("kgraft.vectors")
 PARTS: tuple[Part, ...] = ("relations", "entities")
 DONE = "done.json"  # how far the refresh under way is
 
@@ -126,7 +128,10 @@ class Memory:
         """Return how far the refresh to a version came before it was killed."""
         try:
             stored = read_json_file(self.folder / DONE)
-        except (OSError, ValueError):
+        except FileNotFoundError:
+            stored = {}
+        except (OSError, ValueError) as error:
+            logger.debug("%s cannot be read (%s); the refresh starts again", self.folder, error)
             stored = {}
         same = stored.get("of") == self._of(version)
         return {part: int(stored["done"][part]) if same else 0 for part in PARTS}

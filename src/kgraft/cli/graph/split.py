@@ -55,8 +55,9 @@ def split(
     for pair in made.mirrored[:10]:
         first, second = relations[pair.first].label, relations[pair.second].label
         kind = "mirror" if pair.inverse else "repeat"
-        what = "is symmetric" if pair.first == pair.second else f"and {second} {kind} one another"
-        console().print(f"  kept together: {escape(f'{first} {what}')} in {pair.share:.0%}")
+        both = f"and {second} {kind} one another"
+        relationship = "is symmetric" if pair.first == pair.second else both
+        console().print(f"  kept together: {escape(f'{first} {relationship}')} in {pair.share:.0%}")
     if len(made.mirrored) > 10:
         console().print(f"  [dim]… {len(made.mirrored):,} such pairs of relations in all[/]")
     if splits["train"] > made.wanted["train"]:

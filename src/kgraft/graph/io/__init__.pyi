@@ -4,7 +4,6 @@ from .formats import Format, Sign, find_format, open_source
 from .options import SourceOptions
 from .readers import FORMATS
 from .tables.in_memory import TablesSource, from_networkx
-from .triple_blocks import escaped
 from .writers import WRITERS
 
 __all__ = [
@@ -15,7 +14,6 @@ __all__ = [
     "SourceOptions",
     "TablesSource",
     "Writer",
-    "escaped",
     "export_graph",
     "find_format",
     "from_networkx",

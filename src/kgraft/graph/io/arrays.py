@@ -38,12 +38,12 @@ def to_networkx(graph: Graph) -> nx.MultiDiGraph:
 
 def _values(graph: Graph, index: int, taken: Container[str]) -> dict[str, Any]:
     """Return the values of an entity by property, one as such, several as a list."""
-    found: dict[str, list[Any]] = {}
+    by_property: dict[str, list[Any]] = {}
     for literal in graph.literals(index):
         name = literal.property_id
         name = f"{name} (value)" if name in taken else name
-        found.setdefault(name, []).append(literal.value)
-    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+        by_property.setdefault(name, []).append(literal.value)
+    return {name: values[0] if len(values) == 1 else values for name, values in by_property.items()}
 
 
 def to_edge_index(graph: Graph) -> tuple[np.ndarray, np.ndarray]:

@@ -31,7 +31,7 @@ def export_graph(
     format = format or _format_of(target)
     writer = WRITERS[format]
     if target.exists():
-        raise BadInput(f"{target} exists already", remedy="name another path")
+        raise BadInput(f"{target} exists already", remedy="name another place")
     partial_target = new_folder(target, EXPORT) if writer.folder else new_file(target)
     with partial_target as partial:
         writer.write(graph, partial, progress=progress or Silent())

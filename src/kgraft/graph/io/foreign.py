@@ -59,7 +59,7 @@ def edge(value: Mapping[str, Any]) -> tuple[Object, str, list[str]]:
         raise ValueError("no source and target")
     relation = None if columns.relation is None else value[names[columns.relation]]
     relation = RELATED if relation in (None, "") else plain(relation)
-    head, tail = (plain(value[names[place]]) for place in (columns.head, columns.tail))
+    head, tail = (plain(value[names[column]]) for column in (columns.head, columns.tail))
     others = {name: value[name] for k, name in enumerate(names) if k not in columns.used}
     row: Object = {**others, "head": head, "relation": relation, "tail": tail}
     if columns.split is not None:
@@ -76,25 +76,25 @@ def entity(value: Mapping[str, Any]) -> tuple[Object, str, list[str]]:
     """Return a node as an entity."""
     names = list(value)
     places = entity_columns(names, of="entity")
-    ours = {place: column for column, place in places.items()}
+    ours = {position: column for column, position in places.items()}
     row: Object = {}
-    for place, name in enumerate(names):
-        found, column = value[name], ours.get(place, name)
+    for position, name in enumerate(names):
+        cell, column = value[name], ours.get(position, name)
         if column in ("id", "label", "description") and name != column:
-            found = plain(found)
+            cell = plain(cell)
         if column == "id":
-            found = plain(found)
+            cell = plain(cell)
         if column in ("aliases", "types") and name != column:
-            found = texts(found)
-        row[column] = found
+            cell = texts(cell)
+        row[column] = cell
     return row, "entity", _notes(places, names, "entities")
 
 
-def _notes(places: Mapping[str, int], names: list[str], what: str) -> list[str]:
+def _notes(places: Mapping[str, int], names: list[str], kind: str) -> list[str]:
     return [
-        f"field {names[place]!r} of {what} read as {column}"
-        for column, place in places.items()
-        if names[place] != column
+        f"field {names[position]!r} of {kind} read as {column}"
+        for column, position in places.items()
+        if names[position] != column
     ]
 
 
@@ -118,28 +118,28 @@ def _apoc(value: Object) -> tuple[Object, str, list[str]]:
     return {"head": head, "relation": relation, "tail": tail, **others}, "triple", []
 
 
-def plain(found: object) -> Any:  # noqa: ANN401
+def plain(value: object) -> Any:  # noqa: ANN401
     """Return a number as text, and anything else as it is.
 
     >>> plain(7), plain("7"), plain(None)
     ('7', '7', None)
     """
-    number = isinstance(found, (int, float)) and not isinstance(found, bool)
-    return json.dumps(found) if number else found
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return json.dumps(value) if number else value
 
 
-def texts(found: object) -> object:
+def texts(value: object) -> object:
     """Return a list of texts from a list, or from texts joined by `|`; nothing for null.
 
     >>> texts("a|b"), texts(["a", 1]), texts(None)
     (['a', 'b'], ['a', '1'], [])
     """
-    if found is None:
+    if value is None:
         return []
-    if isinstance(found, list):
-        return [plain(item) for item in found]
-    found = plain(found)
-    return [item for item in found.split("|") if item] if isinstance(found, str) else found
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    value = plain(value)
+    return [item for item in value.split("|") if item] if isinstance(value, str) else value
 
 
 def relation_of(values: Mapping[str, str], label: str = "") -> tuple[str, str]:
@@ -149,10 +149,10 @@ def relation_of(values: Mapping[str, str], label: str = "") -> tuple[str, str]:
     (('knows', 'Type'), ('likes', ''), ('related to', ''))
     """
     plain_names = {plain_name(name): name for name in values}
-    for known in RELATIONS:
-        name = plain_names.get(known)
+    for column in RELATIONS:
+        name = plain_names.get(column)
         if (
-            known != "name"
+            column != "name"
             and name is not None
             and values[name]
             and values[name].casefold() not in DIRECTIONS

@@ -47,8 +47,8 @@ class GraphRows:
         if not name:
             self._refuse("a node without an id", item)
             return
-        said = {k if k != "id" else "id attribute": v for k, v in item.values.items() if v}
-        row, _, notes = entity({"id": name, **said})
+        filled = {k if k != "id" else "id attribute": v for k, v in item.values.items() if v}
+        row, _, notes = entity({"id": name, **filled})
         row |= {column: texts(row[column]) for column in ("aliases", "types") if column in row}
         if item.label and not row.get("label"):
             row["label"] = item.label

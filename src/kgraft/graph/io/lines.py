@@ -11,14 +11,14 @@ from kgraft.streams import BOM, open_bytes
 
 
 def numbered_lines(
-    path: Path, refusals: Refusals, progress: Progress, *, what: str = ""
+    path: Path, refusals: Refusals, progress: Progress, *, title: str = ""
 ) -> Iterator[tuple[int, str]]:
     """Yield (number, text) of each line of a UTF-8 file; lines that are no UTF-8 are refused.
 
     Only a line feed ends a line; one carriage return before it is dropped, as is a byte order mark
     at the start of the file.
     """
-    with open_bytes(path, progress, what=what, lines=True) as stream:
+    with open_bytes(path, progress, title=title, lines=True) as stream:
         for number, raw in enumerate(stream, 1):
             if number == 1:
                 raw = raw.removeprefix(BOM)

@@ -1,4 +1,4 @@
-"""Values of properties as columns of texts, as `readers.literal_rows` reads them."""
+"""Values of properties as columns of texts, as `tables.literal_rows` reads them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ def _ids(column: pa.ChunkedArray, number: np.ndarray) -> pa.Array:
 def _unsaid_labels(graph: Graph) -> pa.Array:
     """Return the labels of properties that are not those of relations, entities or IRIs."""
     properties = graph.literal_tables.properties
-    said = labels_in(flat(properties["id"]), graph.relations, graph.entities)
+    implied = labels_in(flat(properties["id"]), graph.relations, graph.entities)
     pairs = zip(properties["id"].to_pylist(), properties["label"].to_pylist(), strict=True)
-    labels = ["" if item in said or label == made_label(item) else label for item, label in pairs]
+    labels = [
+        "" if item in implied or label == made_label(item) else label for item, label in pairs
+    ]
     return pa.array(labels, pa.string())

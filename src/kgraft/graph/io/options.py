@@ -22,10 +22,10 @@ class TableOptions:
     undeclared: Undeclared = "add"
 
     def __post_init__(self) -> None:
-        known = (*EDGE_ROLES, *FIELDS)
+        roles = (*EDGE_ROLES, *FIELDS)
         for role in self.columns:
-            if role not in known:
-                remedy = f"columns can be named for {', '.join(known)}"
+            if role not in roles:
+                remedy = f"columns can be named for {', '.join(roles)}"
                 raise BadInput(f"unknown column {role!r}", remedy=remedy)
 
     def columns_of(self, roles: Iterable[str]) -> dict[str, str]:

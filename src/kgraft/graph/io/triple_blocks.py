@@ -27,9 +27,9 @@ def triple_ids(graph: Graph, rows: np.ndarray) -> Iterator[tuple[pa.Array, pa.Ar
     """Yield head, relation and tail ids of triples, block by block."""
     entities, relations = graph.entities["id"], graph.relations["id"]
     for first in range(0, len(rows), ROWS):
-        some = graph.triples.take(rows[first : first + ROWS])
-        head, tail = (flat(entities.take(pa.array(part))) for part in (some.head, some.tail))
-        yield head, flat(relations.take(pa.array(some.relation))), tail
+        block = graph.triples.take(rows[first : first + ROWS])
+        head, tail = (flat(entities.take(pa.array(part))) for part in (block.head, block.tail))
+        yield head, flat(relations.take(pa.array(block.relation))), tail
 
 
 def write_lines(file: IO[str], columns: list[pa.Array]) -> None:

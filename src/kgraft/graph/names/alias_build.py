@@ -147,14 +147,14 @@ class _Phrases:
 
     hash: np.ndarray  # (P,) uint64
     alias: np.ndarray  # (P,) int32
-    whole: np.ndarray  # (P,) bool
+    is_name: np.ndarray  # (P,) bool
     word: np.ndarray  # (P,) uint64, hash of the phrase's last word
     seed: int
 
     @property
     def whole_hash(self) -> np.ndarray:
         """The hash of each alias."""
-        return self.hash[self.whole]
+        return self.hash[self.is_name]
 
 
 def _phrases(aliases: pa.Array, seed: int) -> _Phrases:
@@ -162,8 +162,8 @@ def _phrases(aliases: pa.Array, seed: int) -> _Phrases:
     if not parts:
         none = np.zeros(0, np.uint64)
         parts = [(none, none.astype(np.int32), none.astype(bool), none)]
-    phrase, alias, whole, word = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return _Phrases(phrase, alias, whole, word, seed)
+    phrase, alias, is_name, word = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return _Phrases(phrase, alias, is_name, word, seed)
 
 
 def _phrase_parts(aliases: pa.Array, seed: int) -> Iterator[tuple[np.ndarray, ...]]:
@@ -176,9 +176,9 @@ def _phrase_parts(aliases: pa.Array, seed: int) -> Iterator[tuple[np.ndarray, ..
             word = token[bounds[active] + length]
             phrase = lengthen(phrase, word, seed) if length else word
             length += 1
-            whole = bounds[active] + length == bounds[active + 1]
-            yield phrase, (active + first).astype(np.int32), whole, word
-            active, phrase = active[~whole], phrase[~whole]
+            is_name = bounds[active] + length == bounds[active + 1]
+            yield phrase, (active + first).astype(np.int32), is_name, word
+            active, phrase = active[~is_name], phrase[~is_name]
 
 
 def _key_tokens(keys: pa.Array, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -193,11 +193,11 @@ def _key_tokens(keys: pa.Array, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def _phrase_tables(phrases: _Phrases) -> dict[str, pa.Table]:
     order = np.argsort(phrases.hash, kind="stable")
     keys, first = np.unique(phrases.hash[order], return_index=True)
-    whole = phrases.whole[order]
-    value = np.where(whole, phrases.alias[order].astype(np.uint32) + np.uint32(1), np.uint32(0))
+    is_name = phrases.is_name[order]
+    value = np.where(is_name, phrases.alias[order].astype(np.uint32) + np.uint32(1), np.uint32(0))
     if len(keys):
         value = np.maximum.reduceat(value, first)
-        value |= np.where(np.logical_or.reduceat(~whole, first), LONGER, np.uint32(0))
+        value |= np.where(np.logical_or.reduceat(~is_name, first), LONGER, np.uint32(0))
     index = HashIndex.build(keys)
     return {
         "phrases": pa.table({"hash": keys, "value": value.astype(np.uint32)}),

@@ -74,10 +74,10 @@ class Aliases:
         if not len(token):
             return None
         phrase = token[:1]
-        for place in range(1, len(token)):
-            phrase = lengthen(phrase, token[place : place + 1], self.seed)
-        found = int(self._phrases.find(phrase)[0])
-        alias = int(self._value[found] & ~LONGER) - 1 if found >= 0 else -1
+        for position in range(1, len(token)):
+            phrase = lengthen(phrase, token[position : position + 1], self.seed)
+        row = int(self._phrases.find(phrase)[0])
+        alias = int(self._value[row] & ~LONGER) - 1 if row >= 0 else -1
         return alias if alias >= 0 and self.keys[alias] == fold_name(name) else None
 
     def candidates(self, alias: int, limit: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -109,7 +109,7 @@ class Aliases:
         places = self._words.find(np.unique(hashes))
         if not len(places) or (places < 0).any():
             return np.zeros(0, np.int64)
-        rarest, *others = sorted((self._holders(place) for place in places.tolist()), key=len)
+        rarest, *others = sorted((self._holders(position) for position in places.tolist()), key=len)
         for rows in others:
             rarest = np.intersect1d(rarest, rows, assume_unique=True)
         return rarest.astype(np.int64)
@@ -124,9 +124,9 @@ class Aliases:
         heaviest = self._weight[self._bounds[aliases]]  # candidates stand by weight
         if len(aliases) > (enough := _ALIASES + 10 * limit):
             aliases = aliases[np.sort(np.argpartition(-heaviest, enough)[:enough])]
-        owner, place = expand(self._bounds[aliases], self._bounds[aliases + 1])
-        order = np.argsort(-self._weight[place], kind="stable")
-        entity, first = np.unique(self._entity[place[order]], return_index=True)
+        owner, row = expand(self._bounds[aliases], self._bounds[aliases + 1])
+        order = np.argsort(-self._weight[row], kind="stable")
+        entity, first = np.unique(self._entity[row[order]], return_index=True)
         top = np.argsort(first)[:limit]
         return [(int(entity[i]), int(aliases[owner[order[first[i]]]])) for i in top]
 
@@ -148,8 +148,8 @@ class Aliases:
 
     def weights(self, aliases: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the candidates of many aliases: place among the aliases, entity and weight."""
-        owner, place = expand(self._bounds[aliases], self._bounds[aliases + 1])
-        return owner, self._entity[place].astype(np.int64), self._weight[place]
+        owner, row = expand(self._bounds[aliases], self._bounds[aliases + 1])
+        return owner, self._entity[row].astype(np.int64), self._weight[row]
 
     def candidate_rows(
         self, aliases: np.ndarray
@@ -190,9 +190,9 @@ class Aliases:
 
     def match_words(self, tokens: WordTokens) -> Matches:
         """Find all aliases in a text that is cut into words already, overlapping ones too."""
-        known = np.array(self._first_words(tokens.words), np.uint64).reshape(-1, 2)
-        found = self._phrases_in(known[:, 0], known[:, 1].astype(self._value.dtype))
-        return _matches(tokens.start, tokens.end, *found)
+        first_words = np.array(self._first_words(tokens.words), np.uint64).reshape(-1, 2)
+        phrases = self._phrases_in(first_words[:, 0], first_words[:, 1].astype(self._value.dtype))
+        return _matches(tokens.start, tokens.end, *phrases)
 
     def _look_up_words(self, words: list[str]) -> list[tuple[int, int]]:
         """Return the hash of each word, and its value as the first word of phrases."""
@@ -211,9 +211,9 @@ class Aliases:
 
     def _values(self, phrases: np.ndarray) -> np.ndarray:
         """Return what the table says of phrases by their hashes, 0 for those not in it."""
-        place = self._phrases.find(phrases)
+        row = self._phrases.find(phrases)
         values = np.zeros(len(phrases), self._value.dtype)
-        values[place >= 0] = self._value[place[place >= 0]]
+        values[row >= 0] = self._value[row[row >= 0]]
         return values
 
     def _phrases_in(
@@ -227,10 +227,10 @@ class Aliases:
         active, phrase, length = np.arange(len(token)), token, 1
         while active.size:
             alias = (value & ~LONGER).astype(np.int64) - 1
-            whole = alias >= 0
-            firsts.append(active[whole])
-            aliases.append(alias[whole])
-            lengths.append(np.full(int(whole.sum()), length))
+            is_name = alias >= 0
+            firsts.append(active[is_name])
+            aliases.append(alias[is_name])
+            lengths.append(np.full(int(is_name.sum()), length))
             more = ((value & LONGER) != 0) & (active + length < len(token))
             active = active[more]
             phrase = lengthen(phrase[more], token[active + length], self.seed)

@@ -134,8 +134,8 @@ class _Characters:
             return self.first[points[sizes == 1]], sizes
         ends = np.cumsum(sizes, dtype=np.int64)
         folded = np.repeat(self.first[points], sizes)
-        for place in np.flatnonzero(sizes > 1).tolist():
-            end, rest = ends[place], self.rest[int(points[place])]
+        for position in np.flatnonzero(sizes > 1).tolist():
+            end, rest = ends[position], self.rest[int(points[position])]
             folded[end - len(rest) : end] = [ord(c) for c in rest]
         return folded, sizes
 
@@ -160,9 +160,9 @@ class Tokens:
 def tokenise(points: np.ndarray) -> Tokens:
     """Cut characters (see `columns.codepoints`) into folded tokens."""
     kinds = _characters.kinds(points)
-    here = np.arange(len(points))
+    position = np.arange(len(points))
     joins = kinds >= Kind.EXTEND
-    base = np.maximum.accumulate(np.where(joins, -1, here)) if joins.any() else here
+    base = np.maximum.accumulate(np.where(joins, -1, position)) if joins.any() else position
     effective = np.where(base >= 0, kinds[base], Kind.SPACE) if joins.any() else kinds
     follows_word = np.concatenate([[False], effective[:-1] == Kind.WORD])
     begins = (kinds == Kind.SOLO) | ((kinds == Kind.WORD) & ~follows_word)
@@ -264,12 +264,12 @@ class FoldedNames:
         heads = self.bounds[:-1][np.diff(self.bounds) > 0]
         gap = np.ones(len(sizes), np.int64)  # a space before every token but a name's first
         gap[heads] = 0
-        place = np.cumsum(gap + sizes) - sizes
+        position = np.cumsum(gap + sizes) - sizes
         total = int((gap + sizes).sum())
         points = np.full(total, ord(" "), np.uint32)
-        shift = np.repeat(place - self.tokens.bounds[:-1], sizes)
+        shift = np.repeat(position - self.tokens.bounds[:-1], sizes)
         points[np.arange(len(self.tokens.folded)) + shift] = self.tokens.folded
-        starts = np.append(place - gap, total)
+        starts = np.append(position - gap, total)
         return strings_from_codepoints(points, starts[self.bounds])
 
 

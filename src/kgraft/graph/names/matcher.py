@@ -185,20 +185,20 @@ def _rewordings(tables: list[_Table], tokens: WordTokens, phrases: Phrases, name
 
     The words that the graph exchanges are exchanged in the names of added entities too.
     """
-    words, spans, around = tokens.words, _word_spans(tokens, names), around_brackets(phrases)
+    words, spans, in_brackets = tokens.words, _word_spans(tokens, names), around_brackets(phrases)
     exchange = tables[0].aliases.rewordings.exchanged
     parts = []
     for table in tables:
         variants = table.aliases.variants
-        bracketed = variants.find(around)
+        bracketed = variants.find(in_brackets)
         adds_words = _adds_words(table.aliases, words, *bracketed)
         shortened = table.aliases.rewordings.shortened(phrases)
-        for match, found in (
+        for match, rows in (
             (Match.REWORDED, tuple(column[~adds_words] for column in bracketed)),
             (Match.REWORDED, plausible_rewordings(phrases, exchange(phrases, variants), spans)),
             (Match.SHORTENED, plausible_rewordings(phrases, shortened, spans)),
         ):
-            first, last, alias = found
+            first, last, alias = rows
             parts.append(_rows(table, tokens.start[first], tokens.end[last - 1], alias, match))
     return _concatenate(parts)
 

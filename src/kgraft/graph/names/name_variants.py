@@ -24,21 +24,21 @@ _SHORTEST = 5  # characters of two words written as one
 
 def with_spoken(names: Names) -> Names:
     """Return names together with their spoken forms; the latter count as never seen."""
-    whole = names.name
-    plain = pc.replace_substring_regex(whole, _BRACKETS, "")
+    full = names.name
+    plain = pc.replace_substring_regex(full, _BRACKETS, "")
     quiet = pc.replace_substring_regex(plain, _SILENT, "")
     spaced = pc.replace_substring_regex(quiet, _SIGNS, " ")
     joined = pc.replace_substring_regex(quiet, r"([\pL\pN])-([\pL\pN])", r"\1\2")
     forms = [
-        (whole, plain, pc.not_equal(plain, "")),
+        (full, plain, pc.not_equal(plain, "")),
         (plain, spaced, pc.match_substring_regex(spaced, _TWO_WORDS)),
         (quiet, joined, pc.greater_equal(pc.utf8_length(joined), _SHORTEST)),
     ]
     for form, wanted in ((plain, True), (spaced, pc.not_equal(spaced, plain))):
         bare = pc.replace_substring_regex(form, _ARTICLE, "")
         forms.append((form, bare, pc.and_(wanted, pc.match_substring_regex(bare, _TWO_WORDS))))
-    chunks, entity, count = [*whole.chunks], [names.entity], [names.count]
-    origin = np.zeros(len(whole), np.uint8) if names.origin is None else names.origin
+    chunks, entity, count = [*full.chunks], [names.entity], [names.count]
+    origin = np.zeros(len(full), np.uint8) if names.origin is None else names.origin
     for before, form, sound in forms:
         changed = pc.fill_null(pc.and_(sound, pc.not_equal(form, before)), fill_value=False)
         rows = np.flatnonzero(numbers(changed))
@@ -48,7 +48,7 @@ def with_spoken(names: Names) -> Names:
     entities = np.concatenate(entity)
     derived = np.full(len(entities) - len(origin), Form.DERIVED, np.uint8)
     return Names(
-        pa.chunked_array(chunks, whole.type),
+        pa.chunked_array(chunks, full.type),
         entities,
         np.concatenate(count),
         np.concatenate([origin, derived]),

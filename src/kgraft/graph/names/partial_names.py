@@ -33,8 +33,8 @@ def find_parts(
     candidates = np.flatnonzero(long_enough & ~covered)
     rare = ordinary_frequency([words[i] for i in candidates.tolist()]) < RARE
     candidates = candidates[rare]
-    held = aliases.count_holders([words[i] for i in candidates.tolist()])
-    positions = candidates[(held > 0) & (held <= MOST_HOLDERS)]
+    holder_counts = aliases.count_holders([words[i] for i in candidates.tolist()])
+    positions = candidates[(holder_counts > 0) & (holder_counts <= MOST_HOLDERS)]
     holders = {word: aliases.names_with(word) for word in {words[i] for i in positions.tolist()}}
     rows = {
         (*_agreement(words, position, name), alias)

@@ -73,13 +73,13 @@ def _leave_out(name: np.ndarray, stem: np.ndarray) -> _Holes:
     size = np.bincount(name)
     key = np.zeros(len(size), np.uint64)
     np.add.at(key, name, stem)
-    whole = np.flatnonzero((size > 0) & (size <= LONGEST))
+    full_names = np.flatnonzero((size > 0) & (size <= LONGEST))
     inner = (size[name] > 1) & (size[name] <= LONGEST)
     alias, word = name[inner], stem[inner]
     return _Holes(
-        np.append(key[alias] - word, key[whole]),
-        np.append(word, np.zeros(len(whole), np.uint64)),
-        np.append(alias, whole),
+        np.append(key[alias] - word, key[full_names]),
+        np.append(word, np.zeros(len(full_names), np.uint64)),
+        np.append(alias, full_names),
     )
 
 

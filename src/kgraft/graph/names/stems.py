@@ -138,8 +138,8 @@ class Phrases:
         lengths = np.arange(1, LONGEST + 3)[:, None]
         last = np.minimum(content + lengths, len(hashes))  # (lengths, N)
         ends_well = (hashes[last - 1] != 0) & (blocked[last] == blocked[content])
-        length, place = np.nonzero(ends_well & (last == content + lengths))
-        first, last = content[place], last[length, place]
+        length, position = np.nonzero(ends_well & (last == content + lengths))
+        first, last = content[position], last[length, position]
         return cls(words, barrier, hashes, first, last, total[last] - total[first])
 
     def take(self, rows: np.ndarray) -> Phrases:
@@ -164,7 +164,7 @@ class VariantIndex:
         low = np.searchsorted(self._keys, key, side="left")
         if not len(self._keys):
             return first[:0], last[:0], low[:0]
-        known = self._keys[np.minimum(low, len(self._keys) - 1)] == key
-        first, last, key, low = first[known], last[known], key[known], low[known]
+        is_key = self._keys[np.minimum(low, len(self._keys) - 1)] == key
+        first, last, key, low = first[is_key], last[is_key], key[is_key], low[is_key]
         span, row = expand(low, np.searchsorted(self._keys, key, side="right"))
         return first[span], last[span], self._alias[row].astype(np.int64)

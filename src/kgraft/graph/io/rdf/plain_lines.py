@@ -81,8 +81,8 @@ def _values(lines: pa.Array) -> ValueColumns | None:
     # A plain literal has no quote in it, nor has an IRI, so every line has two.
     first, last = np.flatnonzero(octets == ord('"')).reshape(-1, 2).T
     brackets = np.flatnonzero(octets == ord(">"))
-    place = np.searchsorted(brackets, begins)
-    subject, predicate = brackets[place], brackets[place + 1]
+    position = np.searchsorted(brackets, begins)
+    subject, predicate = brackets[position], brackets[position + 1]
     stop = ends - 3 - (octets[ends - 2] == ord("\r"))
     tags = pc.dictionary_encode(_slices(octets, last + 1, stop))
     names = pa.array([_datatype(tag) for tag in tags.dictionary.to_pylist()], pa.string())

@@ -100,8 +100,8 @@ def _utf8(stream: io.BufferedReader, path: Path) -> Iterator[bytes]:
             good = error.object[: error.start].decode(encoding, errors="replace")
             reason = f"invalid {encoding}: byte 0x{error.object[error.start]:02x}"
             remedy = "convert it to UTF-8 (iconv -t UTF-8)"
-            place = line + good.count("\n") + 1
-            raise BadInput(reason, file=str(path), line=place, remedy=remedy) from error
+            bad_line = line + good.count("\n") + 1
+            raise BadInput(reason, file=str(path), line=bad_line, remedy=remedy) from error
         line += text.count("\n")
         if number == 0:
             text = _DECLARED.sub(r"\1", text.removeprefix("\ufeff"), count=1)

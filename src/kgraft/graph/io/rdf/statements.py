@@ -105,12 +105,12 @@ class Statements:
     def read(self, block: Block) -> Iterator[Batch]:
         """Yield what one block says: declarations, attributes, values, triples."""
         heads, relations, tails = self._parts
-        for what, iri in block.declared:
-            if what.startswith(COLUMN_OF):
-                of = cast(Of, what.removeprefix(COLUMN_OF))
+        for declared, iri in block.declared:
+            if declared.startswith(COLUMN_OF):
+                of = cast(Of, declared.removeprefix(COLUMN_OF))
                 self._declared_columns.setdefault(of, []).append(id_of(iri))
             else:
-                self._declarations.setdefault(cast(Of, what), []).append(iri)
+                self._declarations.setdefault(cast(Of, declared), []).append(iri)
         for s, p, o, _ in block.quads:
             subject = s.value if type(s) is NamedNode else self._node(s)
             predicate = p.value
@@ -150,8 +150,8 @@ class Statements:
         rank = ranks[numbers(values.datatype.indices)][numbers(texts)]
         subject = ids_of(values.subject)
         if len(rank):
-            of, said = subject.filter(texts), values.value.filter(texts)
-            yield Attributes(of, field.filter(texts), said, rank)
+            of, text = subject.filter(texts), values.value.filter(texts)
+            yield Attributes(of, field.filter(texts), text, rank)
         datatype = values.datatype.cast(pa.string())
         yield Literals(subject, ids_of(values.property), datatype, values.value)
 
@@ -254,9 +254,9 @@ class Statements:
 
     def _texts(self, blocks: list[Columns], *, hold: str) -> Iterator[Batch]:
         """Yield the attributes but those of pages that this block, or the one before, told of."""
-        found = pa.concat_arrays([NO_PAGES, *map(_pages, blocks)])
-        pages = pa.concat_arrays([self._pages, found])
-        self._pages = found if len(found) else self._pages
+        joined = pa.concat_arrays([NO_PAGES, *map(_pages, blocks)])
+        pages = pa.concat_arrays([self._pages, joined])
+        self._pages = joined if len(joined) else self._pages
         attributes, noise = self._attributes.take(
             lambda subjects: self._noise(subjects, SUBJECTS, pages), hold=hold
         )
@@ -313,9 +313,11 @@ def _datatype(literal: RdfLiteral) -> str:
 def _pages(block: Columns) -> pa.Array:
     """Return the pages that Wikidata gives with its items, for each of which it says so."""
     head, relation, tail = block
-    found = [NO_PAGES]
+    parts = [NO_PAGES]
     for name, pattern in ((ABOUT, ITEM), (PART_OF, f"{SITE}$")):
-        said = pc.is_in(relation, name)
-        pages = head.filter(said).filter(pc.match_substring_regex(tail.filter(said), pattern))
-        found.append(pages.filter(pc.match_substring_regex(pages, PAGE)))
-    return pa.concat_arrays(found).unique()
+        is_named = pc.is_in(relation, name)
+        pages = head.filter(is_named).filter(
+            pc.match_substring_regex(tail.filter(is_named), pattern)
+        )
+        parts.append(pages.filter(pc.match_substring_regex(pages, PAGE)))
+    return pa.concat_arrays(parts).unique()

@@ -44,14 +44,14 @@ class ValueRows:
             pa.array(column, pa.string()) for column in zip(*self._rows, strict=True)
         )
         noise = numbers(is_noise(subject))
-        held = numbers(pc.equal(subject, hold)) & ~noise
-        self._rows = [self._rows[row] for row in np.flatnonzero(held).tolist()]
+        waiting = numbers(pc.equal(subject, hold)) & ~noise
+        self._rows = [self._rows[row] for row in np.flatnonzero(waiting).tolist()]
         texts = numbers(pc.is_in(property_, self._also_texts))
         of_relation = numbers(pc.starts_with(subject, f"{OURS}relation:"))
         columns = ids_of(subject), ids_of(property_), datatype, value
         batches = []
         for mask in (of_relation, ~of_relation):
-            keep = pa.array(mask & ~noise & ~held)
+            keep = pa.array(mask & ~noise & ~waiting)
             subject, name, kind, text = (column.filter(keep) for column in columns)
             if len(subject):
                 of: Of = "relation" if mask is of_relation else None

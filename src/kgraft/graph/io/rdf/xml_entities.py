@@ -41,38 +41,38 @@ def plain_prolog(head: bytes, path: Path) -> tuple[bytes, int]:
     (b'<!DOCTYPE r [<!ENTITY e "http://e.org/">\n]>', 45)
     """
     kept: list[bytes] = []
-    place = 0
+    position = 0
     while True:
-        if match := _MISC.match(head, place):
+        if match := _MISC.match(head, position):
             kept.append(match[0] if match[0].startswith(b"<?xml ") else _line_feeds(match[0]))
-            place = match.end()
-        elif match := _DOCTYPE.match(head, place):
+            position = match.end()
+        elif match := _DOCTYPE.match(head, position):
             kept.append(_line_feeds(match[0]))
-            place = match.end()
+            position = match.end()
             if match[1] == b"[":
-                entities, place = _internal_subset(head, place, path)
+                entities, position = _internal_subset(head, position, path)
                 kept.append(entities)
         else:
             break
-    if len(head) >= PROLOG and not _ELEMENT.match(head, place):
+    if len(head) >= PROLOG and not _ELEMENT.match(head, position):
         raise _too_long(path)
-    return b"".join(kept), place
+    return b"".join(kept), position
 
 
-def _internal_subset(head: bytes, place: int, path: Path) -> tuple[bytes, int]:
+def _internal_subset(head: bytes, position: int, path: Path) -> tuple[bytes, int]:
     """Return the declarations between [ and ]> as a document type of their own, and its end."""
     kept = [b"<!DOCTYPE r ["]
     sizes: dict[bytes, int] = {}
-    while match := _ENTITY.match(head, place) or _OTHER.match(head, place):
+    while match := _ENTITY.match(head, position) or _OTHER.match(head, position):
         if match.re is _ENTITY:
             kept.append(_declaration(match, sizes, path))
         kept.append(_line_feeds(match[0]))
-        place = match.end()
-    end = _END.match(head, place)
+        position = match.end()
+    end = _END.match(head, position)
     if end is None and len(head) >= PROLOG:
         raise _too_long(path)
     if end is None:
-        line = head.count(b"\n", 0, place) + 1
+        line = head.count(b"\n", 0, position) + 1
         reason = "the document type declaration (<!DOCTYPE) is not well-formed"
         raise BadInput(reason, file=str(path), line=line, remedy="write its entities out")
     return b"".join([*kept, _line_feeds(end[0]), b"]>"]), end.end()

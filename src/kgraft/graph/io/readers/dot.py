@@ -165,14 +165,14 @@ class _DotReader:
         return self._next.kind == "mark" and self._next.content == mark
 
     def _skip(self, *marks: str) -> bool:
-        found = any(map(self._is, marks))
-        self._place += found
-        return found
+        is_next = any(map(self._is, marks))
+        self._place += is_next
+        return is_next
 
     def _keyword(self, word: str) -> bool:
-        found = self._next.kind == "word" and self._next.content.casefold() == word
-        self._place += found
-        return found
+        is_next = self._next.kind == "word" and self._next.content.casefold() == word
+        self._place += is_next
+        return is_next
 
     def _expect(self, mark: str) -> None:
         if not self._skip(mark):
@@ -195,29 +195,29 @@ class _DotReader:
 
 
 def _tokens(text: str, path: Path) -> Iterator[Token]:
-    line, place = 1, 0
-    while place < len(text):
-        match = _TOKEN.match(text, place)
+    line, position = 1, 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
         if match is None:
-            raise _bad(f"unexpected {text[place : place + 20]!r}", path, line)
+            raise _bad(f"unexpected {text[position : position + 20]!r}", path, line)
         kind, end = match.lastgroup or "", match.end()
         content = match[kind]
         if kind == "html":
             end = _closed(text, end, path, line)
-            content = re.sub(r"<[^<>]*>", " ", text[place + 1 : end - 1])
+            content = re.sub(r"<[^<>]*>", " ", text[position + 1 : end - 1])
         if kind == "text":
             content = content.replace('\\"', '"').replace("\\\n", "")
         if kind != "space":
             yield Token(kind, content, line)
-        line += text.count("\n", place, end)
-        place = end
+        line += text.count("\n", position, end)
+        position = end
     yield Token("end", "", line)
 
 
-def _closed(text: str, place: int, path: Path, line: int) -> int:
+def _closed(text: str, position: int, path: Path, line: int) -> int:
     """Return where a text in angle brackets ends, which may hold others."""
     depth = 1
-    for bracket in _ANGLE.finditer(text, place):
+    for bracket in _ANGLE.finditer(text, position):
         depth += 1 if bracket[0] == "<" else -1
         if not depth:
             return bracket.end()

@@ -30,9 +30,9 @@ class _GexfRows(XmlGraphRows):
             self._titles[self._class, attributes.get("id", "")] = title
         elif name in ("node", "edge"):
             item = Item(name, attributes, line)
-            for known in ("label", "kind"):
-                if attributes.get(known):
-                    item.values[known] = attributes[known]
+            for field in ("label", "kind"):
+                if attributes.get(field):
+                    item.values[field] = attributes[field]
             if "pid" in attributes or (name == "node" and self.items):
                 self.refusals.leave_out("groups of nodes")
             self.items.append(item)

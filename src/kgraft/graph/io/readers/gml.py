@@ -114,16 +114,16 @@ class _GmlRows(GraphRows):
 
 
 def _tokens(text: str, path: Path) -> Iterator[Token]:
-    line, place = 1, 0
-    while place < len(text):
-        match = _TOKEN.match(text, place)
+    line, position = 1, 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
         if match is None:
             raise _bad("a quote is never closed", path, line)
         kind = match.lastgroup or ""
         if kind != "space":
             yield Token(kind, match[kind], line)
         line += match[0].count("\n")
-        place = match.end()
+        position = match.end()
 
 
 def _bad(reason: str, path: Path, line: int) -> BadInput:

@@ -78,7 +78,7 @@ class JsonlSource:
     def _declared(self, path: Path, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         file = str(path)
         rows = {"entity": TableRows("entity", file), "relation": TableRows("relation", file)}
-        for line, text, value, kind in _lines(path, refusals, progress, what="entities"):
+        for line, text, value, kind in _lines(path, refusals, progress, part="entities"):
             if kind not in COLUMNS:
                 continue
             try:
@@ -86,7 +86,7 @@ class JsonlSource:
             except ValueError as error:
                 _refuse(refusals, error, path, line, text)
                 continue
-            if nested := sum(isinstance(found, dict | list) for found in _extras(value, kind)):
+            if nested := sum(isinstance(extra, dict | list) for extra in _extras(value, kind)):
                 refusals.leave_out("nested fields of entities and relations", nested)
             rows[kind].add(row, line)
             if rows[kind].full:
@@ -98,7 +98,7 @@ class JsonlSource:
         rows = {split: TripleRows(str(path), split) for split in SPLITS}
         literals = LiteralRows(str(path))
         refused_before = Refusals(skip=True)
-        for line, text, value, kind in _lines(path, refused_before, progress, what="triples"):
+        for line, text, value, kind in _lines(path, refused_before, progress, part="triples"):
             if kind == "literal":
                 _add_literal(literals, path, line, text, value, refusals)
                 if literals.full:
@@ -139,9 +139,9 @@ def jsonl_files(folder: Path) -> list[Path]:
     return sorted(file for file in files if plain_suffix(file) in SUFFIXES)
 
 
-def _lines(path: Path, refusals: Refusals, progress: Progress, *, what: str) -> Iterator[Line]:
-    what = f"reading {what} of {path.name}"
-    for line, text in numbered_lines(path, refusals, progress, what=what):
+def _lines(path: Path, refusals: Refusals, progress: Progress, *, part: str) -> Iterator[Line]:
+    title = f"reading {part} of {path.name}"
+    for line, text in numbered_lines(path, refusals, progress, title=title):
         if not text or text.isspace():
             continue
         try:
@@ -185,13 +185,13 @@ def _literal(value: Object) -> dict[str, str]:
 
 def _declaration(value: Object, kind: str) -> Object:
     row: Object = {"id": _id(value, "id")}
-    for name, found in value.items():
-        if name in ("id", "kind") or found is None:
+    for name, cell in value.items():
+        if name in ("id", "kind") or cell is None:
             continue
         if name in COLUMNS[kind]:
-            row[name] = _field(name, found)
-        elif not isinstance(found, (dict, list)):
-            row[name] = found if isinstance(found, str) else json.dumps(found)
+            row[name] = _field(name, cell)
+        elif not isinstance(cell, (dict, list)):
+            row[name] = cell if isinstance(cell, str) else json.dumps(cell)
     counts = row.get("name_counts")
     if kind == "entity" and counts is not None and len(counts) != 1 + len(row.get("aliases", ())):
         raise ValueError("name_counts must have one number for the label and one for each alias")
@@ -199,34 +199,34 @@ def _declaration(value: Object, kind: str) -> Object:
 
 
 def _id(value: Object, name: str) -> str:
-    found = value.get(name)
-    if found is None or found == "":
+    item = value.get(name)
+    if item is None or item == "":
         raise ValueError(f"no {name}")
-    return _string(name, found)
+    return _string(name, item)
 
 
-def _field(name: str, found: object) -> object:
+def _field(name: str, cell: object) -> object:
     if name in ("label", "description"):
-        return _string(name, found)
-    if not isinstance(found, list):
-        raise ValueError(f"{name} must be a list, found {json_kind(found)}")
-    return [_count(n) if name == "name_counts" else _string(name, n) for n in found]
+        return _string(name, cell)
+    if not isinstance(cell, list):
+        raise ValueError(f"{name} must be a list, found {json_kind(cell)}")
+    return [_count(n) if name == "name_counts" else _string(name, n) for n in cell]
 
 
-def _string(name: str, found: object) -> str:
-    if not isinstance(found, str):
-        raise ValueError(f"{name} must be a string, found {json_kind(found)}")
-    return found
+def _string(name: str, cell: object) -> str:
+    if not isinstance(cell, str):
+        raise ValueError(f"{name} must be a string, found {json_kind(cell)}")
+    return cell
 
 
-def _count(found: object) -> int:
-    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found <= LARGEST_COUNT:
+def _count(cell: object) -> int:
+    if not isinstance(cell, int) or isinstance(cell, bool) or not 0 <= cell <= LARGEST_COUNT:
         raise ValueError("name_counts must be whole numbers of 0 or more")
-    return found
+    return cell
 
 
 def _extras(value: Object, kind: str) -> Iterator[object]:
-    return (found for name, found in value.items() if name not in COLUMNS[kind])
+    return (cell for name, cell in value.items() if name not in COLUMNS[kind])
 
 
 def _is_json(path: Path) -> bool:

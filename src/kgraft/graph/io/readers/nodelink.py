@@ -49,21 +49,21 @@ class NodeLinkSource(GraphFile):
         nodes, edges, graph = _lists(document, self.path)
         rows, triples = TableRows("entity", str(self.path)), TripleRows(str(self.path))
         reader = _Items(self.path, refusals, _ids(nodes, edges))
-        for place, node in enumerate(nodes, 1):
-            if row := reader.node(node, place):
-                rows.add(row, place)
+        for number, node in enumerate(nodes, 1):
+            if row := reader.node(node, number):
+                rows.add(row, number)
             if rows.full:
                 yield from rows.take()
         yield from rows.take()
         undirected = graph.get("directed") is False
-        for place, link in enumerate(edges, 1):
-            if (triple := reader.edge(link, place)) is None:
+        for number, link in enumerate(edges, 1):
+            if (triple := reader.edge(link, number)) is None:
                 continue
             way = _way(link) or ("both" if undirected else "forward")
             if way != "backward":
-                triples.add(triple, place)
+                triples.add(triple, number)
             if way == "backward" or (way == "both" and triple[0] != triple[2]):
-                triples.add(triple[::-1], place)
+                triples.add(triple[::-1], number)
             if triples.full:
                 yield from triples.take()
         yield from triples.take()
@@ -75,47 +75,47 @@ class _Items:
     def __init__(self, path: Path, refusals: Refusals, ids: list[str] | None) -> None:
         self.path, self.refusals, self.ids = path, refusals, ids
 
-    def node(self, value: object, place: int) -> dict[str, Any] | None:
+    def node(self, value: object, number: int) -> dict[str, Any] | None:
         """Return the row of a node."""
-        found = _flat(value)
-        if found is not None and self.ids is not None:
-            found = {**found, "id": self.ids[place - 1]}
-        if found is None:
-            self._refuse("a node is no object", value, place)
+        fields = _flat(value)
+        if fields is not None and self.ids is not None:
+            fields = {**fields, "id": self.ids[number - 1]}
+        if fields is None:
+            self._refuse("a node is no object", value, number)
             return None
-        row, _, notes = entity(found)
+        row, _, notes = entity(fields)
         if not isinstance(row.get("id"), str) or not row["id"]:
-            self._refuse("a node without an id", value, place)
+            self._refuse("a node without an id", value, number)
             return None
         self._note(notes)
-        return {name: known for name, found in row.items() if (known := self._cell(name, found))}
+        return {name: taken for name, fields in row.items() if (taken := self._cell(name, fields))}
 
-    def _cell(self, name: str, found: object) -> object:
+    def _cell(self, name: str, cell: object) -> object:
         """Return what a column takes, and count what is left out."""
         if name in ("aliases", "types"):
-            items = found if isinstance(found, list) else [found]
+            items = cell if isinstance(cell, list) else [cell]
             return [item for item in map(plain, items) if isinstance(item, str) and item]
-        if isinstance(found, bool):
-            return json.dumps(found)
-        found = plain(found)
-        if found is None or isinstance(found, str):
-            return found
+        if isinstance(cell, bool):
+            return json.dumps(cell)
+        cell = plain(cell)
+        if cell is None or isinstance(cell, str):
+            return cell
         self.refusals.leave_out("nested fields of nodes")
         return None
 
-    def edge(self, value: object, place: int) -> tuple[str, str, str] | None:
+    def edge(self, value: object, number: int) -> tuple[str, str, str] | None:
         """Return the triple of a link."""
-        found = _flat(value)
-        if found is None or edge_columns(list(found)) is None:
-            self._refuse("a link without source and target", value, place)
+        fields = _flat(value)
+        if fields is None or edge_columns(list(fields)) is None:
+            self._refuse("a link without source and target", value, number)
             return None
-        row, _, notes = edge({name: self._end(v) for name, v in found.items()})
+        row, _, notes = edge({name: self._end(v) for name, v in fields.items()})
         parts = row["head"], row["relation"], row["tail"]
         if not all(isinstance(part, str) and part for part in parts):
-            self._refuse("a link without source and target", value, place)
+            self._refuse("a link without source and target", value, number)
             return None
         self._note(notes)
-        if others := len(row) - 3 - (_way(found) is not None):
+        if others := len(row) - 3 - (_way(fields) is not None):
             self.refusals.leave_out("other fields of links", others)
         return parts
 
@@ -123,8 +123,8 @@ class _Items:
         """Return a value of a link; an end may be the node itself, or its place."""
         if isinstance(value, dict):
             return value.get("id", value.get("name"))
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if self.ids is not None and whole and 0 <= int(str(value)) < len(self.ids):
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        if self.ids is not None and is_number and 0 <= int(str(value)) < len(self.ids):
             return self.ids[int(str(value))]
         return value
 
@@ -132,9 +132,9 @@ class _Items:
         for note in notes:
             self.refusals.note(f"{self.path.name}: {note}")
 
-    def _refuse(self, kind: str, value: object, place: int) -> None:
+    def _refuse(self, kind: str, value: object, number: int) -> None:
         text = json.dumps(value)[:200]
-        self.refusals.refuse(kind, file=str(self.path), line=place, detail=text[:80], text=text)
+        self.refusals.refuse(kind, file=str(self.path), line=number, detail=text[:80], text=text)
 
 
 def is_node_link(start: str) -> bool:
@@ -215,31 +215,31 @@ def _flat(value: object) -> Object | None:
     """Return a node or link with its fields side by side, those of OBO Graphs by their words."""
     if not isinstance(value, dict):
         return None
-    found: Object = dict(value)
+    fields: Object = dict(value)
     for name in ("data", "attributes"):
-        if isinstance(found.get(name), dict):
-            found |= found.pop(name)
-    if "key" in found and "id" not in found and edge_columns(list(found)) is None:
-        found["id"] = found.pop("key")
-    if {"sub", "obj"} <= found.keys() or "lbl" in found:
-        found = {_WORDS.get(name, name): v for name, v in found.items()}
-    found = _hetnet(found)
-    meta = found.get("meta")
+        if isinstance(fields.get(name), dict):
+            fields |= fields.pop(name)
+    if "key" in fields and "id" not in fields and edge_columns(list(fields)) is None:
+        fields["id"] = fields.pop("key")
+    if {"sub", "obj"} <= fields.keys() or "lbl" in fields:
+        fields = {_WORDS.get(name, name): v for name, v in fields.items()}
+    fields = _hetnet(fields)
+    meta = fields.get("meta")
     if isinstance(meta, dict):
-        found = {**{k: v for k, v in found.items() if k != "meta"}, **_meta(meta)}
-    return found
+        fields = {**{k: v for k, v in fields.items() if k != "meta"}, **_meta(meta)}
+    return fields
 
 
-def _hetnet(found: Object) -> Object:
+def _hetnet(fields: Object) -> Object:
     """Return a node or link of Hetionet with ids made of kinds and identifiers."""
-    if isinstance(found.get("kind"), str) and "identifier" in found and "id" not in found:
-        found = {**found, "id": f"{found['kind']}::{plain(found['identifier'])}"}
-        del found["identifier"]
+    if isinstance(fields.get("kind"), str) and "identifier" in fields and "id" not in fields:
+        fields = {**fields, "id": f"{fields['kind']}::{plain(fields['identifier'])}"}
+        del fields["identifier"]
     for name in ("source_id", "target_id"):
-        match found.get(name):
+        match fields.get(name):
             case [str(kind), str() | int() as identifier]:
-                found = {**found, name: f"{kind}::{plain(identifier)}"}
-    return found
+                fields = {**fields, name: f"{kind}::{plain(identifier)}"}
+    return fields
 
 
 def _way(link: object) -> str | None:
@@ -251,13 +251,13 @@ def _way(link: object) -> str | None:
 def _meta(meta: Mapping[str, Any]) -> Object:
     """Return the definition and the synonyms of a node of OBO Graphs."""
     definition, synonyms = meta.get("definition"), meta.get("synonyms")
-    found: Object = {}
+    fields: Object = {}
     if isinstance(definition, dict) and isinstance(definition.get("val"), str):
-        found["description"] = definition["val"]
+        fields["description"] = definition["val"]
     if isinstance(synonyms, list):
         values = (item.get("val") for item in synonyms if isinstance(item, dict))
-        found["aliases"] = [value for value in values if isinstance(value, str)]
-    return found
+        fields["aliases"] = [value for value in values if isinstance(value, str)]
+    return fields
 
 
 def _ids(nodes: list[object], edges: list[object]) -> list[str] | None:
@@ -271,7 +271,7 @@ def _ids(nodes: list[object], edges: list[object]) -> list[str] | None:
     labels = [row.get("label") for row in named]
     if all(isinstance(label, str) and label for label in labels) and len(set(labels)) == len(nodes):
         return [str(label) for label in labels]
-    return [str(place) for place in range(len(nodes))]
+    return [str(number) for number in range(len(nodes))]
 
 
 def _by_place(edges: list[object]) -> bool:

@@ -148,10 +148,10 @@ class _Rows:
         names = (quoted_text(value) for _, value in stanza.tags.get("synonym", ()))
         return list(dict.fromkeys(name for name in names if name))
 
-    def _count(self, stanza: Stanza, used: tuple[str, ...], what: str) -> None:
+    def _count(self, stanza: Stanza, used: tuple[str, ...], kind: str) -> None:
         for tag, values in stanza.tags.items():
             if tag not in used:
-                self.refusals.leave_out(f"{tag} lines of {what}", len(values))
+                self.refusals.leave_out(f"{tag} lines of {kind}", len(values))
 
     def _refuse(self, kind: str, line: int, detail: str) -> None:
         self.refusals.refuse(kind, file=str(self.path), line=line, detail=detail, text=detail)
@@ -214,7 +214,7 @@ def unescape(text: str) -> str:
     >>> unescape(r"a\:b\nc\W\\")
     'a:b\nc \\'
     """
-    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), text)
+    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text)
 
 
 FORMATS.register("obo")(Format(open=OboSource, suffixes=(".obo",)))

@@ -33,8 +33,8 @@ def parquet_source(path: str | Path, options: TableOptions | None = None) -> Tab
     if path.is_file():
         table = _with_named(_read_parquet(path), options, path)
         names = table.column_names
-        known = entity_columns(names, of="entity")
-        role = "entities" if edge_columns(names) is None and "id" in known else "triples"
+        columns = entity_columns(names, of="entity")
+        role = "entities" if edge_columns(names) is None and "id" in columns else "triples"
         if role == "triples" and edge_columns(names) is None:
             reason = f"no columns of triples are known among: {' | '.join(names)[:200]}"
             remedy = "name them: --columns head=1,tail=2, or id=1,label=2 for entities"
@@ -51,19 +51,19 @@ def parquet_source(path: str | Path, options: TableOptions | None = None) -> Tab
 
 def parquet_files(folder: Path) -> dict[str, Path]:
     """Return the Parquet files of a folder that hold a graph, by their role."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for role, others in PARQUET_NAMES.items():
         for name in (role, *others):
             if (folder / f"{name}.parquet").is_file():
-                found.setdefault(role, folder / f"{name}.parquet")
-    return found
+                files.setdefault(role, folder / f"{name}.parquet")
+    return files
 
 
 def _with_named(table: pa.Table, options: TableOptions, path: Path) -> pa.Table:
     """Give our names to the columns that the user named; others of these names make room."""
     names = table.column_names
     places = named_places(options.columns, names, str(path))
-    ours = {place: role for role, place in places.items()}
+    ours = {position: role for role, position in places.items()}
     others = [f"{name} (other)" if name in places else name for name in names]
     return table.rename_columns([ours.get(k, name) for k, name in enumerate(others)])
 

@@ -91,14 +91,14 @@ def _declared(
     gathered = TableRows("entity" if kind == "entities" else "relation", file)
     lists = [name for name in ("aliases", "types") if name in part]
     for line, row in rows:
-        found: dict[str, object] = {name: row[part[name]] for name in FIELDS if name in part}
-        found |= {name: texts(found[name]) for name in lists}
+        fields: dict[str, object] = {name: row[part[name]] for name in FIELDS if name in part}
+        fields |= {name: texts(fields[name]) for name in lists}
         if "type" in part:
-            found["types"] = [part["type"], *(row[part["types"]].split("|") if lists[1:] else [])]
+            fields["types"] = [part["type"], *(row[part["types"]].split("|") if lists[1:] else [])]
         number = row[part["id"]]
-        found["id"] = part.get("prefix", "") + number if number else ""
-        found |= {name: row[name] for name in part.get("columns", ())}
-        gathered.add(found, line)
+        fields["id"] = part.get("prefix", "") + number if number else ""
+        fields |= {name: row[name] for name in part.get("columns", ())}
+        gathered.add(fields, line)
         if gathered.full:
             yield from gathered.take()
     yield from gathered.take()
@@ -144,7 +144,7 @@ def _rows(
     while block := cursor.fetchmany(ROWS):
         for values in block:
             number += 1
-            yield number, {name: cell_text(values[place]) for name, place in places.items()}
+            yield number, {name: cell_text(values[position]) for name, position in places.items()}
 
 
 def _names_column(key: str) -> bool:

@@ -161,16 +161,16 @@ def read_rows(
 
 def triple_files(folder: Path) -> dict[str, Path]:
     """Return the files of a folder that hold a graph, by their role, in the order to read them."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for name in (*ENTITY_FILES, "relations", *TRIPLE_FILES, *EDGE_FILES):
         if file := _file_named(folder, name):
-            found[name] = file
-    for known, others in (("entities",), ENTITY_FILES[1:]), (tuple(TRIPLE_FILES), EDGE_FILES):
-        if set(known) & set(found):
+            files[name] = file
+    for preferred, others in (("entities",), ENTITY_FILES[1:]), (tuple(TRIPLE_FILES), EDGE_FILES):
+        if set(preferred) & set(files):
             for name in others:
-                found.pop(name, None)
+                files.pop(name, None)
     literals = _file_named(folder, LITERALS)
-    return {**found, LITERALS: literals} if found and literals else found
+    return {**files, LITERALS: literals} if files and literals else files
 
 
 def _file_named(folder: Path, name: str) -> Path | None:
@@ -182,11 +182,11 @@ def _file_named(folder: Path, name: str) -> Path | None:
 
 def table_files(folder: Path) -> dict[str, Path]:
     """Return the files by role; where their names say nothing, their headers do."""
-    found = triple_files(folder)
-    if {*TRIPLE_FILES, *EDGE_FILES} & set(found):
-        return found
+    files = triple_files(folder)
+    if {*TRIPLE_FILES, *EDGE_FILES} & set(files):
+        return files
     by_header = _files_by_header(folder)
-    return by_header if any(name.startswith("edges") for name in by_header) else found
+    return by_header if any(name.startswith("edges") for name in by_header) else files
 
 
 def _files_by_header(folder: Path) -> dict[str, Path]:
@@ -220,12 +220,12 @@ def _tables(
     columns = {k: column for column, k in places.items()}
     kinds = [neo4j_kind(name) for name in names]
     typed_names = "ID" in kinds  # as in name:string
-    for place, name in enumerate(names if header else []):
-        if place not in columns and (name or not file.quoted) and kinds[place] != "IGNORE":
-            columns[place] = name.partition(":")[0] if typed_names and kinds[place] else name
+    for position, name in enumerate(names if header else []):
+        if position not in columns and (name or not file.quoted) and kinds[position] != "IGNORE":
+            columns[position] = name.partition(":")[0] if typed_names and kinds[position] else name
     if len(set(columns.values())) < len(columns):
         raise _bad_header(file, "every name once")
-    marks = {column: _mark(file, place, names[place]) for column, place in places.items()}
+    marks = {column: _mark(file, position, names[position]) for column, position in places.items()}
     space = id_space(names[places["id"]]) if spaced else ""
     for block in file.columns(header=header):
         if "name_counts" in columns.values() and "name_counts" in schema.names:
@@ -258,11 +258,11 @@ def _places(
     return places
 
 
-def _mark(file: RowFile, place: int, name: str) -> str:
+def _mark(file: RowFile, position: int, name: str) -> str:
     """Return what separates the items of a list: `;` in Neo4j's, and where no cell has a `|`."""
     if neo4j_kind(name) == "LABEL" or neo4j_kind(name).endswith("[]"):
         return ";"
-    cells = file.sample[place]
+    cells = file.sample[position]
     ours = name in (*LISTS, "alias", "type")
     marked = [pc.any(pc.match_substring(cells, mark)).as_py() for mark in "|;"]
     return ";" if not ours and marked == [False, True] else "|"
@@ -282,18 +282,18 @@ def _triples(file: RowFile, role: str, options: TableOptions, *, spaced: bool) -
         return
     names, sample = _names(file), file.sample
     split = TRIPLE_FILES.get(role, "train")
-    found = find_edges(
+    edges = find_edges(
         names, sample, options, file.path, file.refusals, trusted=role in SPLIT_FILES
     )
-    if found is None:
+    if edges is None:
         raise ask_for_columns(names, sample, file.path)
-    columns, header = found
+    columns, header = edges
     rows = EdgeRows(columns, names if header else [""] * len(names), str(file.path), file.refusals)
-    ends = {place: id_space(names[place]) for place in (columns.head, columns.tail)}
+    ends = {position: id_space(names[position]) for position in (columns.head, columns.tail)}
     for block in file.columns(header=header):
         cells = [_text(file, c) if k in columns.used else c for k, c in enumerate(block.columns)]
-        for place, space in ends.items() if spaced and header else ():
-            cells[place] = _in_space(cells[place], space) if space else cells[place]
+        for position, space in ends.items() if spaced and header else ():
+            cells[position] = _in_space(cells[position], space) if space else cells[position]
         yield from rows.triples(cells, block.lines, split)
 
 
@@ -307,9 +307,9 @@ def _literals(file: RowFile) -> Iterator[Batch]:
         yield from literal_batches(columns, Origin(str(file.path), block.lines), file.refusals)
 
 
-def _without_bad_counts(file: RowFile, block: Columns, place: int) -> Columns:
+def _without_bad_counts(file: RowFile, block: Columns, position: int) -> Columns:
     """Refuse the rows whose name_counts are anything but numbers joined by `|`, or nothing."""
-    counts = block.columns[place]
+    counts = block.columns[position]
     good = pc.match_substring_regex(counts, r"^([0-9]{1,18}(\|[0-9]{1,18})*)?$")
     bad = ~numbers(good)
     return _without(file, block, bad, "name_counts are no numbers", counts)

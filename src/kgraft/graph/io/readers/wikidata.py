@@ -71,19 +71,19 @@ class WikidataSource:
         file = str(self.path)
         rows = {"entity": TableRows("entity", file), "relation": TableRows("relation", file)}
         literals = _LiteralRows()
-        what = f"reading items of {self.path.name}"
-        read = entity_objects(self.path, refusals, progress, what=what)
-        for place, (line, text, value) in enumerate(read):
+        title = f"reading items of {self.path.name}"
+        read = entity_objects(self.path, refusals, progress, title=title)
+        for position, (line, text, value) in enumerate(read):
             try:
                 kind, row = self._row(value)
                 values = self._values(value) if kind == "entity" and row is not None else []
                 reason = kind if row is None else "" if seen.add(row["id"]) else "repeated items"
             except MALFORMED as error:
-                self._left.add(place)
+                self._left.add(position)
                 self._refuse(refusals, error, line, text)
                 continue
             if row is None or reason:
-                self._left.add(place)
+                self._left.add(position)
                 refusals.leave_out(reason)
                 continue
             rows[kind].add(row, line)
@@ -99,11 +99,11 @@ class WikidataSource:
     def _values(self, value: Object | ValueError) -> list[tuple[str, Value | str]]:
         """Return property and value of each claim that leads to no entity."""
         assert not isinstance(value, ValueError)
-        found = (
+        values = (
             (property_, value_of(snak, external_ids=self.external_ids))
             for property_, snak in _best(value, Counter())
         )
-        return [(property_, literal) for property_, literal in found if literal is not None]
+        return [(property_, literal) for property_, literal in values if literal is not None]
 
     def _row(self, value: Object | ValueError) -> tuple[str, Object | None]:
         """Return what an entity becomes, with its row; without a row, what it is instead."""
@@ -121,10 +121,10 @@ class WikidataSource:
         triples, properties = TripleRows(file), TableRows("relation", file)
         left_out: Counter[str] = Counter()
         labels, used = common_labels(), set[str]()
-        what = f"reading claims of {self.path.name}"
-        read = entity_objects(self.path, Refusals(skip=True), progress, what=what)
-        for place, (line, _, value) in enumerate(read):
-            if isinstance(value, ValueError) or place in self._left or value["type"] != "item":
+        title = f"reading claims of {self.path.name}"
+        read = entity_objects(self.path, Refusals(skip=True), progress, title=title)
+        for position, (line, _, value) in enumerate(read):
+            if isinstance(value, ValueError) or position in self._left or value["type"] != "item":
                 continue
             for triple in _claims(value, left_out):
                 triples.add(triple, line)
@@ -180,10 +180,10 @@ def _id(value: Object) -> str:
 
 def _map(value: Object, name: str) -> Object:
     """Return a map of an entity; an empty one may be missing or written as an empty list."""
-    found = value.get(name) or {}
-    if not isinstance(found, dict):
+    entries = value.get(name) or {}
+    if not isinstance(entries, dict):
         raise ValueError(f"{name} is no object")
-    return found
+    return entries
 
 
 def _text(texts: Object, languages: Iterable[str]) -> str | None:
@@ -192,10 +192,10 @@ def _text(texts: Object, languages: Iterable[str]) -> str | None:
 
 
 def _aliases(value: Object, tag: str) -> list[Object]:
-    found = _map(value, "aliases").get(tag, [])
-    if not isinstance(found, list):
+    entries = _map(value, "aliases").get(tag, [])
+    if not isinstance(entries, list):
         raise ValueError("aliases are no list")
-    return found
+    return entries
 
 
 class _LiteralRows:
@@ -219,12 +219,12 @@ class _LiteralRows:
         """Yield the last values and labels of common properties; count what was left out."""
         yield from self.values.take()
         labels = common_labels()
-        known = sorted(self._properties & labels.keys())
-        names = (known, [labels[item] for item in known])
+        labelled = sorted(self._properties & labels.keys())
+        names = (labelled, [labels[item] for item in labelled])
         yield PropertyLabels(*(pa.array(column, pa.string()) for column in names))
-        for what, counts in self._left_out.items():
+        for reason, counts in self._left_out.items():
             ids = [f"{item} {labels[item]}" if item in labels else item for item in counts]
-            count_by_name(refusals, what, np.array(list(counts.values())), ids.__getitem__)
+            count_by_name(refusals, reason, np.array(list(counts.values())), ids.__getitem__)
 
 
 def _claims(value: Object, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
@@ -265,17 +265,17 @@ def _item(snak: Object) -> tuple[str | None, str]:
     return _string(target["id"]) if "id" in target else _numbered(target["numeric-id"]), ""
 
 
-def _numbered(found: object) -> str:
+def _numbered(entry: object) -> str:
     """Return an item's id from its number, all that dumps of old give."""
-    if not isinstance(found, int) or isinstance(found, bool):
-        raise ValueError(f"expected a whole number, found {json_kind(found)}")
-    return f"Q{found}"
+    if not isinstance(entry, int) or isinstance(entry, bool):
+        raise ValueError(f"expected a whole number, found {json_kind(entry)}")
+    return f"Q{entry}"
 
 
-def _string(found: object) -> str:
-    if not isinstance(found, str):
-        raise ValueError(f"expected a string, found {json_kind(found)}")
-    return found
+def _string(text: object) -> str:
+    if not isinstance(text, str):
+        raise ValueError(f"expected a string, found {json_kind(text)}")
+    return text
 
 
 def _open(path: Path, options: SourceOptions) -> WikidataSource:

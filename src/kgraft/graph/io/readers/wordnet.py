@@ -156,8 +156,8 @@ def read_synset(text: str) -> Synset:
         words.append((lemma.replace("_", " "), key))
     rest = rest[2 * count :]
     pointers = []
-    for place in range(1, 4 * int(rest[0]), 4):
-        symbol, target, target_pos, _ = rest[place : place + 4]
+    for position in range(1, 4 * int(rest[0]), 4):
+        symbol, target, target_pos, _ = rest[position : position + 4]
         pointers.append((POINTERS[symbol].id, f"{target}-{target_pos}"))
     lexicographer_file = LEXICOGRAPHER_FILES[int(file)]
     return Synset(f"{offset}-{pos}", words, pointers, lexicographer_file, gloss.strip())
@@ -169,7 +169,7 @@ def split_gloss(gloss: str) -> tuple[str, list[str]]:
     >>> split_gloss('a domesticated animal; "the dog barked"; "every dog"- A. Sage')
     ('a domesticated animal', ['the dog barked', 'every dog'])
     """
-    examples = [found.strip() for found in EXAMPLE.findall(gloss)]
+    examples = [quoted.strip() for quoted in EXAMPLE.findall(gloss)]
     definition = re.sub(r"\s*;(?:\s*;)*\s*", "; ", EXAMPLE.sub("", gloss)).strip(" ;")
     return definition or gloss, [example for example in examples if example]
 
@@ -199,9 +199,9 @@ def _entities(
 
 def _row(synset: Synset, senses: Senses, forms: Forms) -> dict[str, object]:
     # Spellings that differ in case only (sun, Sun) share a key: the first one has it.
-    found = [senses.pop((synset.id, start), ("", 0, "")) for _, start in synset.words]
+    word_senses = [senses.pop((synset.id, start), ("", 0, "")) for _, start in synset.words]
     label, *aliases = (lemma for lemma, _ in synset.words)
-    counts = [count for _, count, _ in found]
+    counts = [count for _, count, _ in word_senses]
     letter = synset.id[-1].replace("s", "a")
     for (lemma, _), count in zip(synset.words, counts.copy(), strict=True):
         irregular = forms.get((lemma.lower(), letter), [])
@@ -216,8 +216,8 @@ def _row(synset: Synset, senses: Senses, forms: Forms) -> dict[str, object]:
         "types": [synset.file],
         "name_counts": counts,
         "pos": synset.id[-1],
-        "sense_keys": "|".join(key for key, _, _ in found),
-        "sense_numbers": "|".join(rank for _, _, rank in found),
+        "sense_keys": "|".join(key for key, _, _ in word_senses),
+        "sense_numbers": "|".join(rank for _, _, rank in word_senses),
         "examples": "|".join(example.replace("|", "/") for example in examples),
     }
 

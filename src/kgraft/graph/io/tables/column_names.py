@@ -91,16 +91,16 @@ class EdgeColumns:
     def used(self) -> set[int]:
         """The columns that are read."""
         places = (self.head, self.tail, self.relation, self.split, self.direction)
-        return {place for place in places if place is not None}
+        return {position for position in places if position is not None}
 
     def notes(self, names: Sequence[str], file: str) -> Iterator[str]:
         """Yield what was read as what, where the names differ from ours."""
         for part in ("head", "relation", "tail"):
-            place = getattr(self, part)
-            if place is None:
+            position = getattr(self, part)
+            if position is None:
                 yield f"{file}: no column names the relation; it is {RELATED!r}"
-            elif names[place] != part:
-                yield note(names[place], part, file)
+            elif names[position] != part:
+                yield note(names[position], part, file)
 
 
 def note(name: str, column: str, file: str) -> str:
@@ -160,8 +160,8 @@ def edge_columns(names: Sequence[str]) -> EdgeColumns | None:
     others = [name for k, name in enumerate(plain) if k not in (head, tail)]
     suffix = next((s for s in ("id",) if first.endswith(s)), "")
     best = ("predicate", "relation") if first.startswith("subject") else ("relation", "predicate")
-    known = (*(name + suffix for name in best), *best, *RELATIONS)
-    chosen = next((name for name in known if name in others), None)
+    relation_names = (*(name + suffix for name in best), *best, *RELATIONS)
+    chosen = next((name for name in relation_names if name in others), None)
     weak = (first, second) in (("start", "end"), ("s", "o"), ("h", "t"), ("u", "v"))
     multigraph = first == "u" and "key" in others  # NetworkX and OSMnx: u, v, key
     if weak and len(names) > 3 and not multigraph and (chosen is None or chosen in OPTIONAL):
@@ -186,15 +186,15 @@ def direction_column(columns: EdgeColumns, names: Sequence[str], values: list[st
 
     `values` are the first ones of the column that was taken for the relation.
     """
-    place = columns.relation
-    if place is None or plain_name(names[place]) not in ("type", "edgetype", "kind"):
+    position = columns.relation
+    if position is None or plain_name(names[position]) not in ("type", "edgetype", "kind"):
         return columns
     if not any(values) or any(value.strip().casefold() not in DIRECTIONS for value in values):
         return columns
-    others = ["" if k == place else name for k, name in enumerate(names)]
+    others = ["" if k == position else name for k, name in enumerate(names)]
     again = edge_columns(others)
     assert again is not None
-    return EdgeColumns(again.head, again.tail, again.relation, again.split, place, True)
+    return EdgeColumns(again.head, again.tail, again.relation, again.split, position, True)
 
 
 def entity_columns(names: Sequence[str], *, of: Literal["entity", "relation"]) -> dict[str, int]:
@@ -205,9 +205,9 @@ def entity_columns(names: Sequence[str], *, of: Literal["entity", "relation"]) -
     """
     kinds = [neo4j_kind(name) for name in names]
     plain = [plain_name(name) for name in names]
-    found: dict[str, int] = {}
+    columns: dict[str, int] = {}
     if "LABEL" in kinds and of == "entity":  # :LABEL is the type of a node
-        found["types"] = kinds.index("LABEL")
+        columns["types"] = kinds.index("LABEL")
     for column, meanings in FIELDS.items():
         if of == "relation":
             if column == "types":
@@ -215,13 +215,13 @@ def entity_columns(names: Sequence[str], *, of: Literal["entity", "relation"]) -
             if column == "id":
                 meanings = (*meanings, *RELATIONS)
         exact = [k for k, name in enumerate(names) if name == column]
-        known = (plain.index(name) for name in meanings if name in plain)
-        places = [k for k in (*exact, *known) if k not in found.values()]
-        if column not in found and places:
-            found[column] = places[0]
-    if "id" not in found and "label" in found and found["label"] and _ID.search(names[0]):
-        found["id"] = 0  # personId, name, …
-    return dict(sorted(found.items(), key=lambda item: item[1]))
+        positions = (plain.index(name) for name in meanings if name in plain)
+        places = [k for k in (*exact, *positions) if k not in columns.values()]
+        if column not in columns and places:
+            columns[column] = places[0]
+    if "id" not in columns and "label" in columns and columns["label"] and _ID.search(names[0]):
+        columns["id"] = 0  # personId, name, …
+    return dict(sorted(columns.items(), key=lambda item: item[1]))
 
 
 def named_places(columns: Mapping[str, str], names: Sequence[str], file: str) -> dict[str, int]:
@@ -231,7 +231,7 @@ def named_places(columns: Mapping[str, str], names: Sequence[str], file: str) ->
         if name.isdecimal() and 1 <= int(name) <= len(names):
             matches = [int(name) - 1]
         else:
-            exact = [k for k, known in enumerate(names) if known == name]
+            exact = [k for k, column in enumerate(names) if column == name]
             alike = [k for k, n in enumerate(names) if plain_name(n) == plain_name(name)]
             matches = exact or alike
         if not matches:
@@ -256,8 +256,8 @@ def named_edges(places: Mapping[str, int], file: str) -> EdgeColumns:
     return EdgeColumns(places["head"], places["tail"], places.get("relation"), places.get("split"))
 
 
-def say_columns(found: Mapping[str, int], names: Sequence[str], file: str, say: Refusals) -> None:
+def say_columns(columns: Mapping[str, int], names: Sequence[str], file: str, say: Refusals) -> None:
     """Note the columns of entities or relations that were read under another name."""
-    for column, place in found.items():
-        if names[place] != column:
-            say.note(note(names[place], column, file))
+    for column, position in columns.items():
+        if names[position] != column:
+            say.note(note(names[position], column, file))

@@ -71,10 +71,10 @@ class EdgeRows:
             yield Triples(head, rel, tail, Origin(self.file, lines[order]), name)
 
     def _relation(self, columns: Sequence[pa.Array], rows: int) -> pa.Array:
-        place = self.columns.relation
-        if place is None:
+        position = self.columns.relation
+        if position is None:
             return pa.array([RELATED] * rows, pa.string())
-        relation = columns[place]
+        relation = columns[position]
         if not self.columns.optional:
             return relation
         return pc.if_else(pa.array(_empty([relation])), RELATED, relation)
@@ -92,13 +92,13 @@ class EdgeRows:
         return both & ~numbers(pc.fill_null(pc.equal(*ends), False))
 
     def _count_others(self, columns: Sequence[pa.Array]) -> None:
-        for place, name in self.others.items():
-            column = columns[place]
+        for position, name in self.others.items():
+            column = columns[position]
             text = pa.types.is_string(column.type)
             filled = int((~_empty([column])).sum()) if text else len(column) - column.null_count
             if filled:
-                what = f"values of the column {name!r}" if name else "values of other columns"
-                self.refusals.leave_out(f"{what} of triples", filled)
+                reason = f"values of the column {name!r}" if name else "values of other columns"
+                self.refusals.leave_out(f"{reason} of triples", filled)
 
     def _refuse(
         self, columns: Sequence[pa.Array], row: int, line: int, splits: pa.Array | None
@@ -132,18 +132,18 @@ def find_edges(
         columns = named_edges(places, str(file))
         header = _has_header(names, sample, named, columns, options, file)
     else:
-        known = None if options.header is False else edge_columns(names)
-        doubtful = known is None or known.relation is None or len(names[known.head]) < 2
+        by_names = None if options.header is False else edge_columns(names)
+        doubtful = by_names is None or by_names.relation is None or len(names[by_names.head]) < 2
         if trusted and doubtful and options.header is None and len(names) == 3:
             return EdgeColumns(0, 2, 1), False
-        if known is None:
+        if by_names is None:
             return _without_header(names, sample, options)
-        columns, header = known, True
+        columns, header = by_names, True
     if not header:
         return columns, False
-    place = columns.relation
-    if place is not None and not named:
-        values = pc.unique(sample[place].slice(1)).to_pylist()
+    position = columns.relation
+    if position is not None and not named:
+        values = pc.unique(sample[position].slice(1)).to_pylist()
         columns = direction_column(columns, names, ["" if v is None else v for v in values])
     for text in columns.notes(names, file.name):
         refusals.note(text)
@@ -236,9 +236,9 @@ def _is_data(sample: Sequence[pa.Array]) -> bool:
 def _repeats(first: list[str], below: list[pa.Array], places: Sequence[int]) -> bool:
     """Whether a cell of the first row stands below it again, an end also in the other column."""
     ends = pa.chunked_array([below[0], below[-1]])
-    for place in places:
-        column = below[place] if len(first) == 3 and place == 1 else ends
-        if pc.any(pc.equal(column, first[place])).as_py():
+    for position in places:
+        column = below[position] if len(first) == 3 and position == 1 else ends
+        if pc.any(pc.equal(column, first[position])).as_py():
             return True
     return False
 

@@ -111,13 +111,15 @@ class TablesSource:
         """Give our names to columns that go by another one, and note it."""
         names = table.column_names
         places = entity_columns(names, of=of)
-        for column, place in places.items():
-            if names[place] != column:
-                self.notes.append(note(names[place], column, self.name))
-                kind = table.schema.field(place).type
+        for column, position in places.items():
+            if names[position] != column:
+                self.notes.append(note(names[position], column, self.name))
+                kind = table.schema.field(position).type
                 if not pa.types.is_list(kind) and not _is_text(kind):
-                    table = table.set_column(place, names[place], _text(table, names[place]))
-        ours = {place: column for column, place in places.items()}
+                    table = table.set_column(
+                        position, names[position], _text(table, names[position])
+                    )
+        ours = {position: column for column, position in places.items()}
         return table.rename_columns([ours.get(k, name) for k, name in enumerate(names)])
 
 
@@ -176,7 +178,7 @@ def _node(
     return {**row, "id": str(node)}
 
 
-def _table(data: object, what: str, columns: tuple[str, ...]) -> pa.Table:
+def _table(data: object, role: str, columns: tuple[str, ...]) -> pa.Table:
     """Return any kind of table as Arrow's, with the columns it must have."""
     needed = columns[:3]
     if data is None:
@@ -184,17 +186,17 @@ def _table(data: object, what: str, columns: tuple[str, ...]) -> pa.Table:
     try:
         table = _arrow(data, columns)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        reason = f"the {what} are no table ({' '.join(str(error).split())[:200]})"
+        reason = f"the {role} are no table ({' '.join(str(error).split())[:200]})"
         remedy = "pass an Arrow table, a pandas frame or a list of rows"
         raise BadInput(reason, remedy=remedy) from error
     names = table.column_names
-    if what == "triples" and edge_columns(names) and len(set(names)) == len(names):
+    if role == "triples" and edge_columns(names) and len(set(names)) == len(names):
         return table
-    known = entity_columns(names, of="entity" if what == "entities" else "relation")
-    for name in needed if what == "triples" or "id" not in known else ():
+    columns_by_role = entity_columns(names, of="entity" if role == "entities" else "relation")
+    for name in needed if role == "triples" or "id" not in columns_by_role else ():
         if names.count(name) != 1:
             raise BadInput(
-                f"the {what} need one column {name!r}",
+                f"the {role} need one column {name!r}",
                 remedy=f"rename a column; there are: {', '.join(names) or 'none'}",
             )
     return table
@@ -229,11 +231,13 @@ def _arrow(data: object, columns: tuple[str, ...]) -> pa.Table:
     if hasattr(data, "__arrow_c_stream__"):
         return pa.table(data)
     rows = [_mapping(row, columns) for row in cast(Iterable[object], data)]
-    found = list(dict.fromkeys(str(name) for row in rows for name in row))
+    names_in_rows = list(dict.fromkeys(str(name) for row in rows for name in row))
     foreign = (
-        edge_columns(found) if len(columns) > 1 else "id" in entity_columns(found, of="entity")
+        edge_columns(names_in_rows)
+        if len(columns) > 1
+        else "id" in entity_columns(names_in_rows, of="entity")
     )
-    names = found if foreign else dict.fromkeys([*columns[:3], *found])
+    names = names_in_rows if foreign else dict.fromkeys([*columns[:3], *names_in_rows])
     return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
 
 
@@ -245,14 +249,14 @@ def _mapping(row: object, columns: tuple[str, ...]) -> Mapping[str, object]:
     return dict(zip(columns, row, strict=False))
 
 
-def _blocks(table: pa.Table, what: str, progress: Progress) -> Iterator[tuple[pa.Table, Origin]]:
+def _blocks(table: pa.Table, role: str, progress: Progress) -> Iterator[tuple[pa.Table, Origin]]:
     for start in range(0, len(table), ROWS):
         block = table.slice(start, ROWS)
-        yield block, Origin(what, np.arange(start + 1, start + 1 + len(block)))
+        yield block, Origin(role, np.arange(start + 1, start + 1 + len(block)))
         progress.advance(len(block))
 
 
-def _declared(rows: pa.Table, schema: pa.Schema, what: str, refusals: Refusals) -> pa.Table:
+def _declared(rows: pa.Table, schema: pa.Schema, role: str, refusals: Refusals) -> pa.Table:
     """Return rows with the columns' types of the schema, and others as text.
 
     Columns of octets, such as shapes on a map, are left out and noted.
@@ -260,14 +264,14 @@ def _declared(rows: pa.Table, schema: pa.Schema, what: str, refusals: Refusals) 
     columns = {}
     for name in rows.column_names:
         if name not in schema.names and _is_binary(rows[name].type):
-            refusals.note(f"column {name!r} of the {what} is binary: left out")
+            refusals.note(f"column {name!r} of the {role} is binary: left out")
             continue
         kind = schema.field(name).type if name in schema.names else pa.string()
-        columns[name] = _cast(rows[name], kind, f"column {name!r} of the {what}")
+        columns[name] = _cast(rows[name], kind, f"column {name!r} of the {role}")
     return pa.table(columns)
 
 
-def _cast(column: pa.ChunkedArray, kind: pa.DataType, what: str) -> pa.ChunkedArray:
+def _cast(column: pa.ChunkedArray, kind: pa.DataType, title: str) -> pa.ChunkedArray:
     try:
         if pa.types.is_list(kind) and _is_text(column.type):
             text = column.cast(pa.string())
@@ -275,7 +279,7 @@ def _cast(column: pa.ChunkedArray, kind: pa.DataType, what: str) -> pa.ChunkedAr
             return parts.cast(kind)
         return column.cast(kind)
     except pa.ArrowException as error:
-        reason = f"{what} cannot be read as {kind} ({' '.join(str(error).split())[:200]})"
+        reason = f"{title} cannot be read as {kind} ({' '.join(str(error).split())[:200]})"
         raise BadInput(reason, remedy="convert the column first") from error
 
 

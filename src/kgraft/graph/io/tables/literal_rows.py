@@ -107,13 +107,13 @@ def typed_columns(table: pa.Table) -> dict[str, pa.Array]:
     values = table["value"].to_pylist()
     given = [None] * len(values) if "datatype" not in columns else columns["datatype"].to_pylist()
     made = [lexical(value) if value is not None else ("", "") for value in values]
-    for value, found in zip(values, made, strict=True):
-        if found is None:
+    for value, pair in zip(values, made, strict=True):
+        if pair is None:
             raise BadInput(
                 f"a value is neither text, number, date nor boolean: {str(value)[:80]!r}",
                 remedy="write it as a text",
             )
-    pairs = [found for found in made if found is not None]
+    pairs = [pair for pair in made if pair is not None]
     datatypes = [own or kind for own, (_, kind) in zip(given, pairs, strict=True)]
     columns["datatype"] = pa.array(datatypes, pa.string())
     columns["value"] = pa.array([text for text, _ in pairs], pa.string())

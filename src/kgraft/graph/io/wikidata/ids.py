@@ -29,11 +29,11 @@ class SeenIds:
             is_new = item not in self._others
             self._others.add(item)
             return is_new
-        place, bit = number >> 3, 1 << (number & 7)
-        if place >= len(bits):
-            bits.extend(bytes(max(place + 1 - len(bits), len(bits) // 2)))
-        is_new = not bits[place] & bit
-        bits[place] |= bit
+        octet, bit = number >> 3, 1 << (number & 7)
+        if octet >= len(bits):
+            bits.extend(bytes(max(octet + 1 - len(bits), len(bits) // 2)))
+        is_new = not bits[octet] & bit
+        bits[octet] |= bit
         return is_new
 
 

@@ -29,16 +29,16 @@ WIKIDATA_KEYS = re.compile(rb'"type"\s*:\s*"(item|property|lexeme)"|"entities"\s
 
 
 def entity_objects(
-    path: Path, refusals: Refusals, progress: Progress, *, what: str
+    path: Path, refusals: Refusals, progress: Progress, *, title: str
 ) -> Iterator[Read]:
     """Yield each entity with its line (0: unknown) and text, or why it cannot be read."""
     if not _is_one_text(path):
-        for line, text in numbered_lines(path, refusals, progress, what=what):
+        for line, text in numbered_lines(path, refusals, progress, title=title):
             bare = text.strip().removesuffix(",")
             if bare not in ("", "[", "]"):
                 yield from _of_line(line, text, bare)
         return
-    for value in _entities(_whole(path, progress, what)):
+    for value in _entities(_whole(path, progress, title)):
         yield 0, json.dumps(value), _checked(value)
 
 
@@ -73,8 +73,8 @@ def _of_line(line: int, text: str, bare: str) -> Iterator[Read]:
         yield line, json.dumps(entity), _checked(entity)
 
 
-def _whole(path: Path, progress: Progress, what: str) -> object:
-    with open_bytes(path, progress, what=what) as stream:
+def _whole(path: Path, progress: Progress, title: str) -> object:
+    with open_bytes(path, progress, title=title) as stream:
         raw = stream.read(LARGEST + 1)
     if len(raw) > LARGEST:
         remedy = "write one entity per line, as in Wikidata's dumps"

@@ -39,9 +39,9 @@ def value_of(snak: dict[str, Any], *, external_ids: bool) -> Value | str | None:
     """Return the literal of a statement, or why it has none; None where it leads to an entity."""
     if snak["snaktype"] != "value":
         return None
-    found = snak["datavalue"]
-    value = found["value"]
-    match found["type"]:
+    datavalue = snak["datavalue"]
+    value = datavalue["value"]
+    match datavalue["type"]:
         case "wikibase-entityid":
             return None
         case "string":
@@ -141,16 +141,16 @@ def _place(value: dict[str, Any]) -> Value:
     return Value(f"{mark}Point({longitude} {latitude})", WKT)
 
 
-def _number(found: object) -> Any:  # noqa: ANN401
-    if isinstance(found, bool) or not isinstance(found, (int, float)):
-        raise ValueError(f"expected a number, found {json_kind(found)}")
-    return found
+def _number(value: object) -> Any:  # noqa: ANN401
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"expected a number, found {json_kind(value)}")
+    return value
 
 
-def _string(found: object) -> str:
-    if not isinstance(found, str):
-        raise ValueError(f"expected a string, found {json_kind(found)}")
-    return found
+def _string(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"expected a string, found {json_kind(value)}")
+    return value
 
 
 class ItemValues:

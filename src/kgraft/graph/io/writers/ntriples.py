@@ -163,8 +163,8 @@ class _Described:
         datatypes = literals.datatypes["id"].to_pylist()
         self.link = datatypes.index(LINK) if LINK in datatypes else -1
         self.datatypes = [_suffix(item) for item in datatypes]
-        said = pc.is_in(table["id"], pa.array(sorted(silent), pa.string()))
-        self.silent = numbers(said)
+        is_silent = pc.is_in(table["id"], pa.array(sorted(silent), pa.string()))
+        self.silent = numbers(is_silent)
 
     def __call__(self, progress: Progress) -> Iterator[pa.Array]:
         """Yield one string a row, block by block."""
@@ -193,12 +193,12 @@ class _Described:
             return _counted(values, subject) if counts else self._listed(name, rows, subject)
         texts = _strings(values)
         if name in TEXTS:
-            said = getattr(self.unsaid, name)[rows]
+            is_unsaid = getattr(self.unsaid, name)[rows]
         else:
-            said = numbers(pc.fill_null(pc.not_equal(texts, ""), False))
+            is_unsaid = numbers(pc.fill_null(pc.not_equal(texts, ""), False))
         literals = _literal(pc.fill_null(texts, ""))
         predicate = TEXTS.get(name) or own_iri(name, "column")
-        return pc.if_else(pa.array(said), _statement(subject, f"<{predicate}>", literals), "")
+        return pc.if_else(pa.array(is_unsaid), _statement(subject, f"<{predicate}>", literals), "")
 
     def _listed(self, name: str, rows: slice, subject: pa.Array) -> pa.Array:
         row, items = list_rows(self.table[name][rows])
@@ -259,9 +259,11 @@ def _unsaid_types(
     if not len(chosen):
         return np.ones(len(owner), bool)
     ids = pc.dictionary_encode(_strings(rows["value"].take(pa.array(chosen))))
-    place = pc.index_in(pc.dictionary_encode(ids.dictionary).dictionary, _strings(entities["id"]))
+    position = pc.index_in(
+        pc.dictionary_encode(ids.dictionary).dictionary, _strings(entities["id"])
+    )
     made = pa.array([made_label(item) for item in ids.dictionary.to_pylist()], pa.string())
-    named = pc.coalesce(_strings(entities["label"].take(place)), made).take(ids.indices)
+    named = pc.coalesce(_strings(entities["label"].take(position)), made).take(ids.indices)
     code = pc.dictionary_encode(pa.concat_arrays([_strings(types), named]))
     who = np.concatenate([owner, subject[chosen]]).astype(np.int64)
     pair = who << 32 | numbers(code.indices)
@@ -311,8 +313,8 @@ def _join(*parts: pa.Array | str) -> pa.Array:
 
 
 def _strings(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return whole.cast(pa.string())
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return array.cast(pa.string())
 
 
 def _write(out: BinaryIO, texts: pa.Array) -> None:

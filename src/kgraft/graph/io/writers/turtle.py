@@ -36,10 +36,10 @@ def write_turtle(graph: Graph, path: Path, *, progress: Progress) -> None:
 def _write_lines(write: Callable[[str], object], texts: str) -> None:
     """Write lines of N-Triples, those of one subject together; comments are left out."""
     lines = (line for line in texts.split("\n") if line and not line.startswith("#"))
-    parts = (found.groups() for line in lines if (found := _LINE.match(line)))
+    parts = (match.groups() for line in lines if (match := _LINE.match(line)))
     for subject, group in groupby(parts, key=itemgetter(0)):
-        said = [f"{_short(predicate)} {_value(value)}" for _, predicate, value in group]
-        write(f"\n{_short(subject)} " + " ;\n    ".join(said) + " .\n")
+        phrases = [f"{_short(predicate)} {_value(value)}" for _, predicate, value in group]
+        write(f"\n{_short(subject)} " + " ;\n    ".join(phrases) + " .\n")
 
 
 def _value(value: str) -> str:
@@ -52,9 +52,9 @@ def _value(value: str) -> str:
 
 def _short(term: str) -> str:
     """Return an IRI with its prefix where what follows is a plain name."""
-    found = _IRI.fullmatch(term)
-    short = short_iri(found.group(1)) if found else ""
-    same = _NAME.fullmatch(short) and found and found.group(1).startswith(_namespace(short))
+    match = _IRI.fullmatch(term)
+    short = short_iri(match.group(1)) if match else ""
+    same = _NAME.fullmatch(short) and match and match.group(1).startswith(_namespace(short))
     return short if same else term
 
 

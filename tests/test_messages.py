@@ -1,0 +1,133 @@
+"""What the command line says when something is wrong: every line of messages.txt, word for word.
+
+Other tests look at the kind of an error and at the value that it names, so that wording changes
+here alone. After a change of wording, write the file again and read the difference:
+
+    python tests/test_messages.py && git diff tests/messages.txt
+"""
+
+import contextlib
+import json
+import os
+import shlex
+import sys
+import tempfile
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from kgraft.cli import app
+from kgraft.graph import TablesSource, build_graph
+
+MESSAGES = Path(__file__).with_name("messages.txt")
+COMMANDS = """
+graph info nowhere
+graph import nowhere --out new
+graph import short.tsv --out new
+graph import latin1.tsv --out new
+graph import damaged.jsonl --out new
+graph import towns.json --out new
+graph import packed.tsv.gz --out new
+graph import picture.png --out new
+graph import towns.tsv --out there
+graph show Atlantis --graph tiny
+graph show Rome --to Atlantis --graph tiny
+graph query "?x swims ?y" tiny
+graph query "?x" tiny
+graph query "SELECT nothing" tiny
+graph add tiny Rome swims Italy --out there
+graph remove tiny --entity Atlantis --out new
+graph merge tiny nowhere --out new
+graph diff tiny nowhere
+graph split tiny --out new --valid 2
+graph export tiny --out there.txt --format csv
+graph check nowhere
+graph migrate nowhere --out new
+graph example nothing
+link "  "
+link x --graph nowhere
+link x --model nowhere
+link x --model there
+link x --pin Rome --graph tiny
+link x --pin Rome=nobody --graph tiny
+link x --out links.jsonl
+link --file nowhere.txt
+link --file texts.jsonl --out texts.jsonl
+link train tiny --texts nowhere.jsonl
+link train tiny --texts damaged.jsonl
+link train tiny --texts spans.jsonl
+link train tiny --encoder ./nowhere
+link train tiny --init-from there --from-scratch
+link train tiny --out there
+link eval nowhere.jsonl
+link index nowhere
+link calibrate damaged.jsonl
+embed train nowhere
+embed train tiny --model nothing
+embed train tiny --out there
+embed similar tiny nowhere Rome
+embed similar tiny there Rome
+embed similar tiny damaged Rome
+embed similar tiny of_another_kind Rome
+embed predict tiny nowhere --head Rome -r in
+embed plot tiny nowhere --out map.jpeg
+embed export tiny nowhere --out map.xyz
+embed export tiny nowhere --out there.txt
+"""
+
+
+def write_files(folder):
+    """Write what the commands find in their folder."""
+    entities = [{"id": name.lower(), "label": name} for name in ("Rome", "Italy", "Paris")]
+    triples = [("rome", "in", "italy"), ("paris", "near", "rome")]
+    build_graph(TablesSource(triples=triples, entities=entities), folder / "tiny")
+    for name in ("there", "damaged", "of_another_kind"):
+        (folder / name).mkdir()
+    (folder / "damaged" / "kgraft.json").write_text("{")
+    manifest = {"kind": "link model", "format": 3, "config": {}}
+    (folder / "of_another_kind" / "kgraft.json").write_text(json.dumps(manifest))
+    span = {"start": 0, "end": "4", "entity": "rome"}
+    files = {
+        "short.tsv": b"a\tin\tb\nc\tin\n",
+        "latin1.tsv": b"M\xfcnchen\tin\tBayern\n",
+        "damaged.jsonl": b'{"text": \n',
+        "texts.jsonl": b'{"text": "Rome"}\n',
+        "spans.jsonl": json.dumps({"text": "Rome", "mentions": [span]}).encode() + b"\n",
+        "towns.json": b'{"towns": 3}',
+        "packed.tsv.gz": b"not packed",
+        "picture.png": b"\x89PNG",
+        "towns.tsv": b"rome\tin\titaly\n",
+        "there.txt": b"",
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+
+
+def transcript():
+    """Return each command with its exit code and what it says, run in the working folder."""
+    write_files(Path.cwd())
+    parts = []
+    for command in COMMANDS.strip().splitlines():
+        done = CliRunner().invoke(app, shlex.split(command))
+        said = done.stderr.replace(str(Path.cwd()), "FOLDER")
+        parts.append(f"kgraft {command}\n  {done.exit_code}  {said}")
+    return "\n".join(parts)
+
+
+def test_messages_read_as_written_down(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    assert transcript() == MESSAGES.read_text(encoding="utf-8")
+
+
+def test_each_message_is_one_line():
+    for part in MESSAGES.read_text(encoding="utf-8").split("\n\n"):
+        assert len(part.strip().splitlines()) == 2, part
+
+
+if __name__ == "__main__":
+    os.environ["COLUMNS"] = "100"
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        text = transcript()
+    MESSAGES.write_text(text, encoding="utf-8")
+    sys.stdout.write(text)
