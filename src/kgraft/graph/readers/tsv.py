@@ -42,7 +42,7 @@ from kgraft.graph.readers.column_names import (
     say_columns,
 )
 from kgraft.graph.readers.delimited import Columns, DelimitedFile, RowFile
-from kgraft.graph.readers.edges import EdgeRows, ask_for_columns, find_edges
+from kgraft.graph.readers.edges import EdgeRows, ask_for_columns, find_edges, is_numeric
 from kgraft.graph.readers.literal_rows import check_columns, count_others, literal_batches
 from kgraft.graph.readers.stream import PACKERS, plain_suffix
 from kgraft.progress import Progress, Silent
@@ -149,12 +149,21 @@ def read_rows(
         tables = _tables(file, RELATION_SCHEMA, options, spaced=False)
         yield from (Relations(*batch) for batch in tables)
     elif role in ENTITY_FILES:
+        if _lists_ids(file, options):
+            options = TableOptions({"id": "1"}, header=False, undeclared=options.undeclared)
         tables = _tables(file, ENTITY_SCHEMA, options, spaced=spaced)
         yield from (Entities(*batch) for batch in tables)
     elif role == LITERALS:
         yield from _literals(file)
     else:
         yield from _triples(file, role, options, spaced=spaced)
+
+
+def _lists_ids(file: RowFile, options: TableOptions) -> bool:
+    """Whether a file of entities has one column of numbers, without a header."""
+    names = _names(file)
+    plain = len(names) == 1 and options.header is None and not options.columns
+    return plain and is_numeric(file.sample[0])
 
 
 def triple_files(folder: Path) -> dict[str, Path]:
