@@ -44,7 +44,7 @@ from kgraft.graph.io.tables.column_names import (
     say_columns,
 )
 from kgraft.graph.io.tables.delimited import Columns, DelimitedFile, RowFile
-from kgraft.graph.io.tables.edges import EdgeRows, ask_for_columns, find_edges
+from kgraft.graph.io.tables.edges import EdgeRows, ask_for_columns, find_edges, is_numeric
 from kgraft.graph.io.tables.literal_rows import check_columns, count_others, literal_batches
 from kgraft.progress import Progress, Silent
 from kgraft.streams import PACKERS, plain_suffix
@@ -151,12 +151,21 @@ def read_rows(
         tables = _tables(file, RELATION_SCHEMA, options, spaced=False)
         yield from (Relations(*batch) for batch in tables)
     elif role in ENTITY_FILES:
+        if _lists_ids(file, options):
+            options = TableOptions({"id": "1"}, header=False, undeclared=options.undeclared)
         tables = _tables(file, ENTITY_SCHEMA, options, spaced=spaced)
         yield from (Entities(*batch) for batch in tables)
     elif role == LITERALS:
         yield from _literals(file)
     else:
         yield from _triples(file, role, options, spaced=spaced)
+
+
+def _lists_ids(file: RowFile, options: TableOptions) -> bool:
+    """Whether a file of entities has one column of numbers, without a header."""
+    names = _names(file)
+    plain = len(names) == 1 and options.header is None and not options.columns
+    return plain and is_numeric(file.sample[0])
 
 
 def triple_files(folder: Path) -> dict[str, Path]:

@@ -183,7 +183,7 @@ def _has_header(
     cells = [pc.fill_null(column, "") for column in sample]
     ends = [cells[columns.head], cells[columns.tail]]
     first = [column[0].as_py() for column in ends]
-    if all(map(_numeric, ends)) or _repeats(first, [c.slice(1) for c in ends], (0, 1)):
+    if all(map(is_numeric, ends)) or _repeats(first, [c.slice(1) for c in ends], (0, 1)):
         return False
     raise ask_for_header(names, file)
 
@@ -201,7 +201,7 @@ def ask_for_columns(names: Sequence[str], sample: Sequence[pa.Array], file: Path
     if len(names) not in (2, 3):
         reason = f"no columns of triples are known among: {_shown(names)}"
         remedy = "name them: --columns head=…,relation=…,tail=…, or id=…,label=… for entities"
-    elif len(names) == 3 and _numeric(sample[2].slice(1)):
+    elif len(names) == 3 and is_numeric(sample[2].slice(1)):
         reason = f"it is not clear what the columns mean: {_shown(names)}"
         remedy = f"say --columns head=1,tail=2 (the third is a weight), or {three}"
     else:
@@ -225,7 +225,7 @@ def _is_data(sample: Sequence[pa.Array]) -> bool:
     if len(columns) == 2:
         ends = pc.is_in(columns[0], pc.unique(columns[1]))
         return rows > 1 and bool(pc.any(ends).as_py()) and _repeats(first, below, (0, 1))
-    if _numeric(below[2]) or (_numeric(below[0]) and _numeric(below[1])):
+    if is_numeric(below[2]) or (is_numeric(below[0]) and is_numeric(below[1])):
         return False  # weights or measurements: a triple of such numbers must be named
     if rows >= FEW and len(pc.unique(columns[1])) > rows / 2:
         return False
@@ -247,7 +247,8 @@ def _starts(column: pa.Array, mark: str) -> bool:
     return bool(pc.all(pc.fill_null(pc.starts_with(column, mark), False)).as_py())
 
 
-def _numeric(column: pa.Array) -> bool:
+def is_numeric(column: pa.Array) -> bool:
+    """Whether every cell of a column is a number."""
     return len(column) > 0 and bool(pc.all(pc.match_substring_regex(column, _NUMBER)).as_py())
 
 
