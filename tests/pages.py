@@ -71,5 +71,6 @@ def _same_word(shown, printed):
     number = r"-?\d+\.\d+[;,]?"
     if not (re.fullmatch(number, shown) and re.fullmatch(number, printed)):
         return False
-    one, other = (float(word.rstrip(";,")) for word in (shown, printed))
-    return abs(one - other) <= max(0.02, 0.1 * abs(one))
+    one, other = (word.rstrip(";,") for word in (shown, printed))
+    last_digit = 10.0 ** -len(one.partition(".")[2])
+    return abs(float(one) - float(other)) <= max(2.5 * last_digit, 0.1 * abs(float(one)))

@@ -152,9 +152,10 @@ def test_examples_in_the_help_are_spelt_right(parse):
 
 
 def help_lines(command):
-    """Yield the lines of all help texts that are commands; a launcher may stand before one."""
-    for line in (command.help or "").splitlines():
-        line = line.strip().removeprefix("Example:").strip()
+    """Yield the examples of all help texts that are commands of kgraft alone."""
+    _, _, examples = (command.help or "").partition("Example")
+    for line in examples.splitlines():
+        line = line.removeprefix(":").strip()
         if line.startswith("kgraft "):
             yield line
     for below in getattr(command, "commands", {}).values():
