@@ -73,11 +73,9 @@ def add_fact(
     new = [name for name, entity in ends.items() if entity is None]
     absent = [*new, relation] if link is None else new
     if absent and known_only:
-        near = search_nearby(graph, absent[0], limit=1)
-        hint = f"; did you mean {near[0].entity.label} ({near[0].entity.id})?" if near else ""
-        raise NotFound(f"nothing in the graph is named {absent[0]!r}{hint}")
-    ids = [end.id if (end := ends[name]) else name for name in (head, tail)]
-    triple = (ids[0], relation if link is None else link.id, ids[1])
+        raise _absent(graph, absent[0])
+    ids = {name: name if entity is None else entity.id for name, entity in ends.items()}
+    triple = (ids[head], relation if link is None else link.id, ids[tail])
     was_there = not absent and _holds(graph, triple)
     extended = graph.extend(
         target,
@@ -87,9 +85,19 @@ def add_fact(
         overwrite=overwrite,
         progress=progress,
     )
-    first, last = extended.entity(triple[0]), extended.entity(triple[2])
-    link = extended.relation(triple[1])
-    return AddedFact(extended, first, link, last, tuple(absent), was_there)
+    parts = (extended.entity(triple[0]), extended.relation(triple[1]), extended.entity(triple[2]))
+    return AddedFact(extended, *parts, tuple(absent), was_there)
+
+
+def _absent(graph: Graph, name: str) -> NotFound:
+    hint = _suggestion(graph, name)
+    return NotFound(f"nothing in the graph is named {name!r}" + (f"; {hint}" if hint else ""))
+
+
+def _suggestion(graph: Graph, name: str) -> str:
+    """Return a question that names the entity nearest to a name, or nothing."""
+    near = search_nearby(graph, name, limit=1)
+    return f"did you mean {near[0].entity.label} ({near[0].entity.id})?" if near else ""
 
 
 def _checked(fact: Sequence[str]) -> tuple[str, str, str]:
@@ -158,8 +166,6 @@ def remove_parts(
 def _present(graph: Graph, name: str) -> Entity:
     entity = labelled(graph, name)
     if entity is None:
-        near = search_nearby(graph, name, limit=1)
-        hint = f"did you mean {near[0].entity.label} ({near[0].entity.id})?" if near else ""
-        hint = hint or "try: kgraft graph search WORDS"
+        hint = _suggestion(graph, name) or "try: kgraft graph search WORDS"
         raise NotFound(f"no entity has the id or label {name!r}; nothing was changed; {hint}")
     return entity
