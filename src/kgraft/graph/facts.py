@@ -66,27 +66,43 @@ def add_fact(
     A name that nothing has becomes a new entity or relation with the name as its id and label;
     with `known_only` it is refused.
     """
-    fact = _checked(fact)
-    head, relation, tail = fact
-    ends = {name: _known(graph, name) for name in dict.fromkeys((head, tail))}
-    link = _known_relation(graph, relation)
-    new = [name for name, entity in ends.items() if entity is None]
-    absent = [*new, relation] if link is None else new
+    names = _resolved(graph, fact)
+    head, relation, tail = names.ids
+    absent = (*names.new_entities, *names.new_relations)
     if absent and known_only:
         raise _absent(graph, absent[0])
-    ids = {name: name if entity is None else entity.id for name, entity in ends.items()}
-    triple = (ids[head], relation if link is None else link.id, ids[tail])
-    was_there = not absent and _holds(graph, triple)
+    was_there = not absent and _holds(graph, names.ids)
     extended = graph.extend(
         target,
-        triples=[] if was_there else [triple],
-        entities=[{"id": name, "label": name} for name in new],
-        relations=[{"id": relation, "label": relation}] if link is None else None,
+        triples=[] if was_there else [names.ids],
+        entities=[{"id": name, "label": name} for name in names.new_entities],
+        relations=[{"id": name, "label": name} for name in names.new_relations] or None,
         overwrite=overwrite,
         progress=progress,
     )
-    parts = (extended.entity(triple[0]), extended.relation(triple[1]), extended.entity(triple[2]))
-    return AddedFact(extended, *parts, tuple(absent), was_there)
+    parts = (extended.entity(head), extended.relation(relation), extended.entity(tail))
+    return AddedFact(extended, *parts, absent, was_there)
+
+
+@dataclass(frozen=True)
+class _ResolvedFact:
+    """The ids of a fact's parts, and those that the graph does not have: the names as given."""
+
+    ids: tuple[str, str, str]
+    new_entities: list[str]
+    new_relations: list[str]
+
+
+def _resolved(graph: Graph, fact: Sequence[str]) -> _ResolvedFact:
+    head, relation, tail = _checked(fact)
+    ends = {name: _known(graph, name) for name in dict.fromkeys((head, tail))}
+    link = _known_relation(graph, relation)
+    ids = {name: name if entity is None else entity.id for name, entity in ends.items()}
+    return _ResolvedFact(
+        (ids[head], relation if link is None else link.id, ids[tail]),
+        [name for name, entity in ends.items() if entity is None],
+        [relation] if link is None else [],
+    )
 
 
 def _absent(graph: Graph, name: str) -> NotFound:
