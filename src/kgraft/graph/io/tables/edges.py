@@ -50,25 +50,21 @@ class EdgeRows:
         at = self.columns
         ends = [columns[at.head], columns[at.tail]]
         relation = self._relation(columns, len(lines))
+        bad = _empty([*ends, relation])
         simple = at.split is None and at.direction is None and not self.others
-        if simple and not _empty([ends[0], relation, ends[1]]).any():
+        if simple and not bad.any():
             yield Triples(ends[0], relation, ends[1], Origin(self.file, lines), split)
             return
         splits = self._splits(columns, len(lines), split)
-        bad, odd = _empty([ends[0], relation, ends[1]]), ~_among(splits, SPLITS)
-        for row in np.flatnonzero(bad | odd).tolist():
-            self._refuse(columns, row, int(lines[row]), splits if not bad[row] else None)
+        self._refuse_rows(columns, bad, splits, lines)
         self._count_others(columns)
         both = self._undirected(columns, ends)
         for name in SPLITS:
             keep = ~bad & numbers(pc.equal(splits, name))
-            order = np.concatenate([np.flatnonzero(keep), np.flatnonzero(keep & both)])
-            if not len(order):
-                continue
-            turned = pa.array(np.arange(len(order)) >= keep.sum())
-            head, rel, tail = (part.take(pa.array(order)) for part in (ends[0], relation, ends[1]))
-            head, tail = pc.if_else(turned, tail, head), pc.if_else(turned, head, tail)
-            yield Triples(head, rel, tail, Origin(self.file, lines[order]), name)
+            if keep.any():
+                order = np.concatenate([np.flatnonzero(keep), np.flatnonzero(keep & both)])
+                parts = _both_ways(ends, relation, order, int(keep.sum()))
+                yield Triples(*parts, Origin(self.file, lines[order]), name)
 
     def _relation(self, columns: Sequence[pa.Array], rows: int) -> pa.Array:
         position = self.columns.relation
@@ -100,6 +96,14 @@ class EdgeRows:
                 reason = f"values of the column {name!r}" if name else "values of other columns"
                 self.refusals.leave_out(f"{reason} of triples", filled)
 
+    def _refuse_rows(
+        self, columns: Sequence[pa.Array], bad: np.ndarray, splits: pa.Array, lines: np.ndarray
+    ) -> None:
+        """Refuse the rows that are bad for an empty part, and those of an unknown split."""
+        odd = ~_among(splits, SPLITS)
+        for row in np.flatnonzero(bad | odd).tolist():
+            self._refuse(columns, row, int(lines[row]), splits if not bad[row] else None)
+
     def _refuse(
         self, columns: Sequence[pa.Array], row: int, line: int, splits: pa.Array | None
     ) -> None:
@@ -110,6 +114,15 @@ class EdgeRows:
             detail="" if splits is None else repr(splits[row].as_py()),
             text="\t".join(str(column[row].as_py()) for column in columns),
         )
+
+
+def _both_ways(
+    ends: list[pa.Array], relation: pa.Array, order: np.ndarray, forward: int
+) -> tuple[pa.Array, pa.Array, pa.Array]:
+    """Return head, relation and tail of rows, the ends exchanged behind the first `forward`."""
+    inverted = pa.array(np.arange(len(order)) >= forward)
+    head, link, tail = (part.take(pa.array(order)) for part in (ends[0], relation, ends[1]))
+    return pc.if_else(inverted, tail, head), link, pc.if_else(inverted, head, tail)
 
 
 def find_edges(
