@@ -73,6 +73,18 @@ embed predict tiny nowhere --head Rome -r in
 embed plot tiny nowhere --out map.jpeg
 embed export tiny nowhere --out map.xyz
 embed export tiny nowhere --out there.txt
+graft train tiny --kind nothing
+graft train tiny --texts damaged.jsonl
+graft train tiny --out there
+graft explain nowhere text
+graft explain of_another_kind text
+graft eval nothing --data there --encoder default
+joint pretrain tiny --texts nowhere.jsonl
+joint pretrain tiny --out there
+joint eval links --model nowhere
+joint eval nothing --model nowhere
+ask "Where is Rome?" --model nowhere
+ask "Where is Rome?" --about Atlantis --graph tiny --model nowhere
 """
 
 

@@ -18,7 +18,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -135,7 +135,7 @@ def _source(file: RealFile, work: Path) -> Path:
         return file.target
     folder = work / "source"
     folder.mkdir()
-    companion = Path(*file.target.parts[:3], *file.companion.split("/"))
+    companion = replace(file, path=file.companion).target
     for path in (file.target, companion):
         if path.exists():
             shutil.copyfile(path, folder / path.name)

@@ -149,9 +149,9 @@ def test_vectors_of_another_graph_are_refused(folder):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--model", "transx"), "no model or preset is named 'transx'"),
-        (("--loss", "hinge"), "no loss is named 'hinge'"),
-        (("--dimension", "7"), "complex needs an even dimension"),
+        (("--model", "transx"), "'transx'"),
+        (("--loss", "hinge"), "'hinge'"),
+        (("--dimension", "7"), "dimension is 7"),
     ],
 )
 def test_bad_settings_get_one_line(folder, tmp_path, options, words):

@@ -53,7 +53,7 @@ def test_only_what_is_given_changes(run):
 
 def test_the_help_says_range_choices_and_default(run):
     result, _ = run("--help")
-    for words in ("(default: 4)", "even, weighted.", "(default: even)", "1<=x<="):
+    for words in ("(default: 4)", "<even|weighted>", "(default: even)", "1<=x<="):
         assert words in result.output
     for option in ("--every", "--hops", "--weight", "--walk-weight", "--changes"):
         assert option not in result.output

@@ -14,7 +14,7 @@ from kgraft.training.checkpoint import (
     write_checkpoint,
 )
 
-POSITION = Position(2, 1, 9, 0.1 + 0.2, {"loss": 1 / 3}, {"loss": 1}, 0.3, 8, 0.2, 1)
+POSITION = Position(2, 1, 9, 0.1 + 0.2, {"loss": 1 / 3}, {"loss": 1}, 0.3, 8, {"mrr": 0.3}, 0.2, 1)
 
 
 @pytest.fixture

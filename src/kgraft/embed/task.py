@@ -55,7 +55,6 @@ class EmbedTask(TrainingTask[np.ndarray]):
         self._sampled_steps, self._steps = self._count_steps()
         optimiser = OPTIMISERS[settings.optimiser]
         self._optimisers = {name: optimiser(table) for name, table in self._by_name().items()}
-        self._figures: dict[str, float] = {}  # of the state that was validated last or loaded
         lower = settings.learning_rate / 3
         self.remedy = f"lower the learning rate: --learning-rate {lower:.2g}"
 
@@ -97,7 +96,6 @@ class EmbedTask(TrainingTask[np.ndarray]):
         """Put a state back."""
         for name, tensor in self.state().items():
             tensor.copy_(state[name])
-        self._figures = {}
 
     def batches(self, epoch: int) -> Sequence[np.ndarray]:
         """Return indices of queries (softmax) or triples in random order, in batches."""
@@ -139,8 +137,7 @@ class EmbedTask(TrainingTask[np.ndarray]):
         except BadInput as error:
             logger.debug("the validation queries cannot be ranked: %s", error)
             return {"mrr": nan}
-        self._figures = ranking.figures()
-        return self._figures
+        return ranking.figures()
 
     def save(self, folder: Path) -> None:
         """Write the vectors with their settings, figures and calibration."""
@@ -156,7 +153,7 @@ class EmbedTask(TrainingTask[np.ndarray]):
                 "model": self.settings.model,
                 "settings": self.settings.to_dict(),
                 "held_out": self.data.held_out,
-                "valid": self._figures or self.validate(),
+                "valid": dict(self.best_figures),
                 "protocol": PROTOCOL,
                 "calibration": calibrate(self.tables, self.data),
             },

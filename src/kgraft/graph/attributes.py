@@ -46,11 +46,8 @@ class AttributeRows:
         field, values = np.concatenate(self._field), pa.concat_arrays(self._value)
         rows = {name: np.flatnonzero(field == code) for name, code in self._codes.items()}
         if "label" in rows:
-            best = _best(rows["label"], index, rank)
-            losers = np.setdiff1d(rows["label"], best)
             aliases = rows.get("alias", np.zeros(0, np.int64))
-            losers = _new(losers, np.concatenate([best, aliases]), index, values)
-            rows["alias"] = np.sort(np.concatenate([aliases, losers]))
+            rows["alias"] = _with_other_labels(aliases, rows["label"], index, rank, values)
         columns = {}
         for name, chosen in rows.items():
             if name in _LIST_FIELDS:
@@ -60,6 +57,20 @@ class AttributeRows:
         if counted and "name_counts" in columns:
             columns["name_counts"] = _counts(columns["name_counts"])
         return columns
+
+
+def _with_other_labels(
+    aliases: np.ndarray,
+    labels: np.ndarray,
+    index: np.ndarray,
+    rank: np.ndarray,
+    values: pa.Array,
+) -> np.ndarray:
+    """Return the rows of aliases with those of the labels that lost to a better one."""
+    best = _best(labels, index, rank)
+    losers = np.setdiff1d(labels, best)
+    losers = _new(losers, np.concatenate([best, aliases]), index, values)
+    return np.sort(np.concatenate([aliases, losers]))
 
 
 def _best(rows: np.ndarray, index: np.ndarray, rank: np.ndarray) -> np.ndarray:

@@ -68,28 +68,27 @@ def without(
         | np.isin(facts.relation, gone_relations)
         | _named(graph, list(triples))
     )
-    entity_rows, new_entity = _remaining(len(graph.entities), gone_entities)
-    relation_rows, new_relation = _remaining(len(graph.relations), gone_relations)
-    kept = facts.take(keep)
-    reindexed = TripleArrays(
-        new_entity[kept.head],
-        new_relation[kept.relation],
-        new_entity[kept.tail],
-        kept.split,
-    )
-    content = Content(
-        graph.entities.take(entity_rows),
-        graph.relations.take(relation_rows),
-        reindexed,
-        graph.literal_tables.without_properties(
-            [graph.all_relations[row].id for row in gone_relations.tolist()]
-        ).reindexed(
-            np.where(np.isin(np.arange(len(new_entity)), gone_entities), -1, new_entity),
-            np.where(np.isin(np.arange(len(new_relation)), gone_relations), -1, new_relation),
-        ),
-    )
+    content = _content_without(graph, gone_entities, gone_relations, facts.take(keep))
     summary, progress = "with parts removed", progress or Silent()
     return _write(graph, content, target, summary, progress, overwrite=overwrite)
+
+
+def _content_without(
+    graph: Graph, gone_entities: np.ndarray, gone_relations: np.ndarray, kept: TripleArrays
+) -> Content:
+    """Return the content without these entities and relations, and of triples those kept."""
+    new_entity = _new_indices(len(graph.entities), gone_entities)
+    new_relation = _new_indices(len(graph.relations), gone_relations)
+    removed_ids = [graph.all_relations[row].id for row in gone_relations.tolist()]
+    literals = graph.literal_tables.without_properties(removed_ids)
+    return Content(
+        graph.entities.take(pa.array(np.flatnonzero(new_entity >= 0))),
+        graph.relations.take(pa.array(np.flatnonzero(new_relation >= 0))),
+        TripleArrays(
+            new_entity[kept.head], new_relation[kept.relation], new_entity[kept.tail], kept.split
+        ),
+        literals.reindexed(new_entity, new_relation),
+    )
 
 
 def _write(
@@ -124,11 +123,11 @@ def _indices(graph: Graph, ids: list[str]) -> np.ndarray:
     return indices
 
 
-def _remaining(count: int, gone: np.ndarray) -> tuple[pa.Array, np.ndarray]:
-    """Return the rows that stay, and the new index of every old one."""
+def _new_indices(count: int, gone: np.ndarray) -> np.ndarray:
+    """Return the new index of every old one, -1 for those that are gone."""
     stays = np.ones(count, bool)
     stays[gone] = False
-    return pa.array(np.flatnonzero(stays)), (np.cumsum(stays) - 1).astype(np.int32)
+    return np.where(stays, np.cumsum(stays) - 1, -1).astype(np.int32)
 
 
 def _named(graph: Graph, triples: list[Sequence[str]]) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -161,10 +161,7 @@ def _diff_values(old: Graph, new: Graph, entity: np.ndarray, relation: np.ndarra
     entity, _ = _shared(entity, new.manifest.entities)
     relation, _ = _shared(relation, new.manifest.relations)
     before, after = old.literal_tables, new.literal_tables
-    subject = before.entity.astype(np.int64)
-    of_entity = subject >= 0
-    subject[of_entity] = entity[subject[of_entity]]
-    subject[~of_entity] = -1 - relation[-1 - subject[~of_entity]]
+    subject = _shared_subjects(before.entity, entity, relation)
     columns = [np.concatenate([subject, after.entity])]
     texts = [(*t.keys(), flat(t.literals["value"])) for t in (before, after)]
     for one, other in zip(*texts, strict=True):
@@ -175,6 +172,15 @@ def _diff_values(old: Graph, new: Graph, entity: np.ndarray, relation: np.ndarra
     removed = np.flatnonzero(~np.isin(old_keys, new_keys))
     added = np.flatnonzero(~np.isin(new_keys, old_keys))
     return _replaced(removed, added, owner[: len(before)], owner[len(before) :])
+
+
+def _shared_subjects(subject: np.ndarray, entity: np.ndarray, relation: np.ndarray) -> np.ndarray:
+    """Return what values are about by shared indices, relations as -1 - theirs as before."""
+    shared = subject.astype(np.int64)
+    of_entity = subject >= 0
+    shared[of_entity] = entity[subject[of_entity]]
+    shared[~of_entity] = -1 - relation[-1 - subject[~of_entity]]
+    return shared
 
 
 def _row_codes(columns: list[np.ndarray]) -> np.ndarray:
@@ -308,22 +314,32 @@ def _subject(graph: Graph, index: int) -> dict[str, str]:
 
 def _changes(diff: GraphDiff, part: Part, limit: int | None) -> Iterator[dict[str, Any]]:
     rows: RowDiff = getattr(diff, part)
-    pairs = rows.changed[:limit]
+    old_rows, new_rows = rows.changed[:limit].T
     if part == "triples":
-        before = _triple_items(diff.old, pairs[:, 0])
-        after = _triple_items(diff.new, pairs[:, 1])
-        for old, new in zip(before, after, strict=True):
-            yield {**new, "split": {"old": old["split"], "new": new["split"]}}
-        return
-    if part == "values":
-        before, after = _value_items(diff.old, pairs[:, 0]), _value_items(diff.new, pairs[:, 1])
-        for old, new in zip(before, after, strict=True):
-            both = {name: {"old": old[name], "new": new[name]} for name in ("value", "datatype")}
-            yield {**new, **both}
-        return
-    olds = take_rows(getattr(diff.old, part), pairs[:, 0]).to_pylist()
-    news = take_rows(getattr(diff.new, part), pairs[:, 1]).to_pylist()
-    for row, (old, new) in enumerate(zip(olds, news, strict=True)):
-        differ = [name for name, mask in rows.columns.items() if mask[row]]
+        before, after = _triple_items(diff.old, old_rows), _triple_items(diff.new, new_rows)
+        yield from _changed_items(before, after, ("split",))
+    elif part == "values":
+        before, after = _value_items(diff.old, old_rows), _value_items(diff.new, new_rows)
+        yield from _changed_items(before, after, ("value", "datatype"))
+    else:
+        before = take_rows(getattr(diff.old, part), old_rows).to_pylist()
+        after = take_rows(getattr(diff.new, part), new_rows).to_pylist()
+        yield from _changed_rows(before, after, rows.columns)
+
+
+def _changed_items(
+    before: list[dict[str, Any]], after: list[dict[str, Any]], names: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield triples or values as they are now, the named fields with what they were before."""
+    for old, new in zip(before, after, strict=True):
+        yield {**new, **{name: {"old": old[name], "new": new[name]} for name in names}}
+
+
+def _changed_rows(
+    before: list[dict[str, Any]], after: list[dict[str, Any]], masks: Mapping[str, np.ndarray]
+) -> Iterator[dict[str, Any]]:
+    """Yield the columns in which entities or relations differ; a mask per column says where."""
+    for row, (old, new) in enumerate(zip(before, after, strict=True)):
+        differ = [name for name, mask in masks.items() if mask[row]]
         columns = {name: {"old": old.get(name), "new": new.get(name)} for name in differ}
         yield {"id": new["id"], "label": new["label"], "columns": columns}

@@ -66,30 +66,54 @@ def add_fact(
     A name that nothing has becomes a new entity or relation with the name as its id and label;
     with `known_only` it is refused.
     """
-    fact = _checked(fact)
-    head, relation, tail = fact
-    ends = {name: _known(graph, name) for name in dict.fromkeys((head, tail))}
-    link = _known_relation(graph, relation)
-    new = [name for name, entity in ends.items() if entity is None]
-    absent = [*new, relation] if link is None else new
+    names = _resolved(graph, fact)
+    head, relation, tail = names.ids
+    absent = (*names.new_entities, *names.new_relations)
     if absent and known_only:
-        near = search_nearby(graph, absent[0], limit=1)
-        hint = f"; did you mean {near[0].entity.label} ({near[0].entity.id})?" if near else ""
-        raise NotFound(f"nothing in the graph is named {absent[0]!r}{hint}")
-    ids = [end.id if (end := ends[name]) else name for name in (head, tail)]
-    triple = (ids[0], relation if link is None else link.id, ids[1])
-    was_there = not absent and _holds(graph, triple)
+        raise _absent(graph, absent[0])
+    was_there = not absent and _holds(graph, names.ids)
     extended = graph.extend(
         target,
-        triples=[] if was_there else [triple],
-        entities=[{"id": name, "label": name} for name in new],
-        relations=[{"id": relation, "label": relation}] if link is None else None,
+        triples=[] if was_there else [names.ids],
+        entities=[{"id": name, "label": name} for name in names.new_entities],
+        relations=[{"id": name, "label": name} for name in names.new_relations] or None,
         overwrite=overwrite,
         progress=progress,
     )
-    first, last = extended.entity(triple[0]), extended.entity(triple[2])
-    link = extended.relation(triple[1])
-    return AddedFact(extended, first, link, last, tuple(absent), was_there)
+    parts = (extended.entity(head), extended.relation(relation), extended.entity(tail))
+    return AddedFact(extended, *parts, absent, was_there)
+
+
+@dataclass(frozen=True)
+class _ResolvedFact:
+    """The ids of a fact's parts, and those that the graph does not have: the names as given."""
+
+    ids: tuple[str, str, str]
+    new_entities: list[str]
+    new_relations: list[str]
+
+
+def _resolved(graph: Graph, fact: Sequence[str]) -> _ResolvedFact:
+    head, relation, tail = _checked(fact)
+    ends = {name: _known(graph, name) for name in dict.fromkeys((head, tail))}
+    link = _known_relation(graph, relation)
+    ids = {name: name if entity is None else entity.id for name, entity in ends.items()}
+    return _ResolvedFact(
+        (ids[head], relation if link is None else link.id, ids[tail]),
+        [name for name, entity in ends.items() if entity is None],
+        [relation] if link is None else [],
+    )
+
+
+def _absent(graph: Graph, name: str) -> NotFound:
+    hint = _suggestion(graph, name)
+    return NotFound(f"nothing in the graph is named {name!r}" + (f"; {hint}" if hint else ""))
+
+
+def _suggestion(graph: Graph, name: str) -> str:
+    """Return a question that names the entity nearest to a name, or nothing."""
+    near = search_nearby(graph, name, limit=1)
+    return f"did you mean {near[0].entity.label} ({near[0].entity.id})?" if near else ""
 
 
 def _checked(fact: Sequence[str]) -> tuple[str, str, str]:
@@ -158,8 +182,6 @@ def remove_parts(
 def _present(graph: Graph, name: str) -> Entity:
     entity = labelled(graph, name)
     if entity is None:
-        near = search_nearby(graph, name, limit=1)
-        hint = f"did you mean {near[0].entity.label} ({near[0].entity.id})?" if near else ""
-        hint = hint or "try: kgraft graph search WORDS"
+        hint = _suggestion(graph, name) or "try: kgraft graph search WORDS"
         raise NotFound(f"no entity has the id or label {name!r}; nothing was changed; {hint}")
     return entity

@@ -73,12 +73,7 @@ class IdRegistry:
         ids = flat(table["id"]).cast(pa.string())
         usable = numbers(pc.fill_null(pc.not_equal(ids, ""), False)).copy()
         usable[_misfit_counts(table)] = False
-        rows = np.flatnonzero(usable)
-        index = self.ids.look_up(ids.take(arrow_numbers(rows)), add=True)
-        first = np.zeros(len(rows), bool)
-        first[np.unique(index, return_index=True)[1]] = True
-        first &= self._declared_at[index] == _UNDECLARED
-        kept, declared = rows[first], index[first]
+        kept, declared = self._first_declarations(np.flatnonzero(usable), ids)
         lines = 0 if origin.lines is None else np.asarray(origin.lines)[kept]
         self._declared_at[declared] = lines
         for row in np.setdiff1d(np.arange(len(table)), kept).tolist():
@@ -86,6 +81,14 @@ class IdRegistry:
         all_kept = len(kept) == len(table)
         self._tables.append(table if all_kept else table.take(arrow_numbers(kept)))
         self._table_indices.append(declared)
+
+    def _first_declarations(self, rows: np.ndarray, ids: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows whose ids no row before them declared, and the indices of these ids."""
+        index = self.ids.look_up(ids.take(arrow_numbers(rows)), add=True)
+        first = np.zeros(len(rows), bool)
+        first[np.unique(index, return_index=True)[1]] = True
+        first &= self._declared_at[index] == _UNDECLARED
+        return rows[first], index[first]
 
     def _refuse(self, table: pa.Table, row: int, origin: Origin, refusals: Refusals) -> None:
         item = table["id"][row].as_py()

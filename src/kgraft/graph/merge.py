@@ -93,9 +93,7 @@ class _Union:
         self._count = 0
         for table in tables:
             own, own_labels = (flat(table[name]).cast(pa.string()) for name in ("id", "label"))
-            row = _rows_in(own, ids)
-            index = np.where(row >= 0, np.append(self._id_indices, -1)[row], -1)
-            self.same_id += int((index >= 0).sum())
+            index = self._match_ids(own, ids)
             if match_labels and self._count:
                 self._match_labels(index, own_labels, labels)
             new = index < 0
@@ -105,6 +103,13 @@ class _Union:
             ids = pa.concat_arrays([ids, own])
             labels = pa.concat_arrays([labels, own_labels])
             self._id_indices = np.concatenate([self._id_indices, index])
+
+    def _match_ids(self, own: pa.Array, ids: pa.Array) -> np.ndarray:
+        """Return the index of each id that a table before this one has, -1 for the others."""
+        row = _rows_in(own, ids)
+        index = np.where(row >= 0, np.append(self._id_indices, -1)[row], -1)
+        self.same_id += int((index >= 0).sum())
+        return index
 
     def _match_labels(self, index: np.ndarray, own: pa.Array, labels: pa.Array) -> None:
         """Give the rows without an index that of the one entity with the same label."""

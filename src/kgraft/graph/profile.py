@@ -124,6 +124,7 @@ def profile_graph(graph: Graph) -> GraphProfile:
     sizes = _component_sizes(graph)
     held_out = manifest.triples - manifest.splits["train"]
     leaking = int(leaking_triples(graph, mirrored).sum()) / max(held_out, 1)
+    properties = (*_column_properties(graph), *_literal_properties(graph))
     profile = GraphProfile(
         name=manifest.name,
         version=manifest.version,
@@ -139,7 +140,7 @@ def profile_graph(graph: Graph) -> GraphProfile:
         components=len(sizes),
         largest_component=int(sizes.max(initial=0)) / max(manifest.entities, 1),
         leaking=leaking,
-        properties=tuple(sorted(_properties(graph), key=lambda p: -p.values)),
+        properties=tuple(sorted(properties, key=lambda p: -p.values)),
     )
     return replace(profile, advice=tuple(advise(graph, profile)))
 
@@ -227,8 +228,8 @@ def _others(
     return tuple(graph.all_relations[other].id for other in others)
 
 
-def _properties(graph: Graph) -> Iterator[PropertyProfile]:
-    """Yield the other columns of entities, then the properties of literals."""
+def _column_properties(graph: Graph) -> Iterator[PropertyProfile]:
+    """Yield the other columns of entities."""
     columns = graph.column_values
     for name, datatype in columns.datatypes.items():
         cells = flat(columns.table[name])
@@ -236,6 +237,10 @@ def _properties(graph: Graph) -> Iterator[PropertyProfile]:
         if len(filled):
             kinds = pa.repeat(pa.scalar(datatype), len(filled))
             yield _property(name, name, filled, kinds, len(filled))
+
+
+def _literal_properties(graph: Graph) -> Iterator[PropertyProfile]:
+    """Yield the properties of literals."""
     tables = graph.literal_tables
     property_, entity = numbers(tables.literals["property"]), tables.entity
     _, datatypes = tables.keys()
@@ -243,8 +248,8 @@ def _properties(graph: Graph) -> Iterator[PropertyProfile]:
     order = np.argsort(property_, kind="stable")
     order = order[entity[order] >= 0]
     bounds = np.searchsorted(property_[order], np.arange(len(tables.properties) + 1))
-    for number, row in enumerate(tables.properties.to_pylist()):
-        rows = order[bounds[number] : bounds[number + 1]]
+    for index, row in enumerate(tables.properties.to_pylist()):
+        rows = order[bounds[index] : bounds[index + 1]]
         if len(rows):
             chosen = pa.array(rows)
             texts, kinds = values.take(chosen), datatypes.take(chosen)

@@ -194,7 +194,7 @@ class LinkTask(AdamWTask[np.ndarray]):
 
     def _keep_better(self) -> dict[str, Any]:
         """Keep the trained model or the one before, with a threshold that suits it; say which."""
-        model, before, after = self.model, self.before.figures, self.validate()
+        model, before, after = self.model, self.before.figures, dict(self.best_figures)
         improved = not self.valid or self._gain(before, after) >= 0
         if not improved:
             model.load_small_state(self.before.state)

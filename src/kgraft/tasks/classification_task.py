@@ -84,27 +84,33 @@ class ExampleWindows:
         the mentions they overlap: zeros where there are none.
         """
         spans = self._spans_of(rows)
-        indices, row = np.unique(spans.window, return_inverse=True)
+        indices, window_row = np.unique(spans.window, return_inverse=True)
         ids, mask = map(torch.from_numpy, self.windows.padded(indices))
         extra_inputs = encoder.extra_inputs(self.windows, indices)
         with record_grafts() as record:
             read = encoder.read(ids, mask, **extra_inputs)
-        window, first, last = map(torch.from_numpy, (row, spans.first, spans.last))
-        first, last = first[:, None], last[:, None]
-        column = torch.arange(read.shape[1])
-        parts = [_means((column >= first) & (column < last), read[window])]
+        window = torch.from_numpy(window_row)
+        first, last = (torch.from_numpy(side)[:, None] for side in (spans.first, spans.last))
+        parts = [_means(_covered(first, last, read.shape[1]), read[window])]
         for layer, size in mention_sizes(encoder).items():
-            means = read.new_zeros(len(row), size)
+            means = read.new_zeros(len(window), size)
             if layer in record:
                 overlaps = _overlaps(extra_inputs["knowledge"][layer], window, first, last)
                 means = _means(overlaps, record[layer].mention_vectors[window])
             parts.append(means)
-        return torch.cat(parts, -1).view(len(rows), len(row) // len(rows), -1)
+        vectors = torch.cat(parts, -1)
+        return vectors.view(len(rows), -1, vectors.shape[1])
 
     def _spans_of(self, rows: np.ndarray) -> TokenSpans:
         """Return the spans of some examples, those of one after those of another."""
         per_example = self.examples.text.shape[1]
         return self.spans.select((rows[:, None] * per_example + np.arange(per_example)).ravel())
+
+
+def _covered(first: Tensor, last: Tensor, length: int) -> Tensor:
+    """Return which columns each span first:last covers, (n, length)."""
+    column = torch.arange(length)
+    return (column >= first) & (column < last)
 
 
 def _overlaps(batch: MentionBatch, window: Tensor, first: Tensor, last: Tensor) -> Tensor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import math
 import os
 import shutil
 from collections.abc import Mapping
@@ -35,6 +34,7 @@ class Position:
     counts: Mapping[str, int] = field(default_factory=dict)
     best: float | None = None
     best_step: int | None = None
+    best_figures: Mapping[str, float] = field(default_factory=dict)
     latest: float | None = None
     stale: int = 0  # validations since the best one
 
@@ -53,14 +53,17 @@ class Position:
             counts=counts,
         )
 
-    def after_epoch(self, figure: float | None) -> Position:
-        """Return the position at the start of the next epoch; None where nothing was validated."""
+    def after_epoch(self, figures: Mapping[str, float], watch: str) -> Position:
+        """Return the position at the start of the next epoch; no figures: nothing was validated."""
         start = replace(self, epoch=self.epoch + 1, batch=0, sums={}, counts={})
-        if figure is None:
+        if not figures:
             return start
-        if math.isfinite(figure) and (self.best is None or figure > self.best):
-            return replace(start, best=figure, best_step=self.step, latest=figure, stale=0)
-        return replace(start, latest=figure, stale=self.stale + 1)
+        figure = figures[watch]
+        if self.best is not None and figure <= self.best:
+            return replace(start, latest=figure, stale=self.stale + 1)
+        return replace(
+            start, best=figure, best_step=self.step, best_figures=figures, latest=figure, stale=0
+        )
 
     def mean_losses(self) -> dict[str, float]:
         """Return the mean losses of the epoch under way."""

@@ -242,7 +242,7 @@ class _Run(Generic[Batch]):
     def _conclude_epoch(self) -> Epoch:
         """Validate, log and save. The log goes first: lines past a checkpoint can be dropped."""
         before, figures = self.position, self._validate()
-        after = before.after_epoch(figures.get(self.task.watch))
+        after = before.after_epoch(figures, self.task.watch)
         best = bool(figures) and after.stale == 0
         epoch = Epoch(after.epoch, after.step, before.mean_losses(), figures, best, after.seconds)
         if self.log is not None:
@@ -287,8 +287,9 @@ class _Run(Generic[Batch]):
         self.saved, self.saved_at = position, time.monotonic()
 
     def _load_best(self) -> None:
-        """Leave the task with its best state."""
+        """Leave the task with its best state, and the figures of that state."""
         self.processes.wait()
+        self.task.best_figures = self.position.best_figures
         if self.position.best_step is None:
             return
         state, position = read_checkpoint(self.folder.best)

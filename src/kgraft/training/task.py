@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
@@ -35,6 +36,7 @@ class TrainingTask(ABC, Generic[Batch]):
     kind: ClassVar[Kind]  # of folder that `save` writes
     watch: ClassVar[str] = "score"  # the figure of `validate` that decides; higher is better
     remedy: str = "lower the learning rate"  # where training diverges
+    best_figures: Mapping[str, float] = MappingProxyType({})  # of the state that `fit` leaves
 
     @abstractmethod
     def state(self) -> dict[str, Tensor]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,10 @@ from kgraft.cli.output import (
     print_json,
 )
 from kgraft.progress import progress_bar
+
+if TYPE_CHECKING:
+    from kgraft.graph import Graph
+    from kgraft.graph.resplit import RelationPair
 
 
 def split(
@@ -51,15 +55,20 @@ def split(
     splits = made.graph.manifest.splits
     counts = ", ".join(f"{name} {count:,}" for name, count in splits.items())
     console().print(f"[green]{escape(str(out))}[/]: {counts} (seed {seed})")
-    relations = opened.all_relations
-    for pair in made.mirrored[:10]:
+    _print_mirrored(opened, made.mirrored)
+    if splits["train"] > made.wanted["train"]:
+        more = splits["train"] - made.wanted["train"]
+        console().print(f"  {more:,} more in train than asked for: entities would be missing there")
+
+
+def _print_mirrored(graph: Graph, mirrored: list[RelationPair]) -> None:
+    """Print the first pairs of relations whose triples were kept together."""
+    relations = graph.all_relations
+    for pair in mirrored[:10]:
         first, second = relations[pair.first].label, relations[pair.second].label
         kind = "mirror" if pair.inverse else "repeat"
         both = f"and {second} {kind} one another"
         relationship = "is symmetric" if pair.first == pair.second else both
         console().print(f"  kept together: {escape(f'{first} {relationship}')} in {pair.share:.0%}")
-    if len(made.mirrored) > 10:
-        console().print(f"  [dim]… {len(made.mirrored):,} such pairs of relations in all[/]")
-    if splits["train"] > made.wanted["train"]:
-        more = splits["train"] - made.wanted["train"]
-        console().print(f"  {more:,} more in train than asked for: entities would be missing there")
+    if len(mirrored) > 10:
+        console().print(f"  [dim]… {len(mirrored):,} such pairs of relations in all[/]")

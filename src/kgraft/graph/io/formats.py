@@ -118,6 +118,6 @@ def _no_graph(folder: Path) -> BadInput:
         reason += f" by the names and columns of {', '.join(tables)[:100]}"
         remedy = (
             "import the table of triples alone, with --columns head=1,tail=2 (and --no-header "
-            "where it has none), or call it edges.csv, and that of the entities nodes.csv"
+            "where it has none), or name the tables edges.csv and nodes.csv (.tsv, .parquet)"
         )
     return BadInput(reason, file=str(folder), remedy=remedy)

@@ -121,17 +121,11 @@ def _candidates(
     pairs = alias[visible] << np.int64(32) | names.entity[visible]
     pairs, pair = np.unique(pairs, return_inverse=True)
     row, entity = pairs >> np.int64(32), (pairs & np.int64(0xFFFFFFFF)).astype(np.int32)
-    count = names.count[visible]
-    seen = np.bincount(pair, weights=np.maximum(count, 0), minlength=len(pairs))
-    counted = np.zeros(aliases, bool)
-    counted[row[pair[count >= 0]]] = True
+    seen, counted = _counts(names.count[visible], pair, row, aliases)
     weight = 1.0 + np.where(counted[row], seen, degree[entity])
     order = np.lexsort((entity, -weight, row))
     bounds = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=aliases))])
-    written = names.forms()[visible]
-    forms = np.zeros(len(pairs), np.uint8)
-    np.bitwise_or.at(forms, pair, written)
-    forms[pair[(written & Form.DERIVED) == 0]] &= ~np.uint8(Form.DERIVED)
+    forms = _pair_forms(names.forms()[visible], pair, len(pairs))
     return {
         "alias_bounds": pa.table({"start": narrow(bounds)}),
         "candidates": pa.table(
@@ -139,6 +133,27 @@ def _candidates(
         ),
         "name_forms": pa.table({"forms": forms[order]}),
     }
+
+
+def _counts(
+    count: np.ndarray, pair: np.ndarray, row: np.ndarray, aliases: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return how often each pair was seen, and which aliases were counted at all.
+
+    `count` and `pair` are of names, `row` gives the alias of each pair.
+    """
+    seen = np.bincount(pair, weights=np.maximum(count, 0), minlength=len(row))
+    counted = np.zeros(aliases, bool)
+    counted[row[pair[count >= 0]]] = True
+    return seen, counted
+
+
+def _pair_forms(forms: np.ndarray, pair: np.ndarray, pairs: int) -> np.ndarray:
+    """Return the forms of all names of each pair; one that has a name of its own is not derived."""
+    united = np.zeros(pairs, np.uint8)
+    np.bitwise_or.at(united, pair, forms)
+    united[pair[(forms & Form.DERIVED) == 0]] &= ~np.uint8(Form.DERIVED)
+    return united
 
 
 @dataclass(frozen=True)

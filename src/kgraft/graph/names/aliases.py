@@ -51,14 +51,10 @@ class Aliases:
         self.variants = VariantIndex(tables["variants"])
         self.rewordings = RewordingIndex(tables["rewordings"], tables["reduced"])
         self._value = numbers(tables["phrases"]["value"])
-        self._phrases = HashIndex(
-            numbers(tables["phrases"]["hash"]), numbers(tables["phrase_buckets"]["start"])
-        )
+        self._phrases = _hash_index(tables["phrases"], tables["phrase_buckets"])
         self._postings = numbers(tables["postings"]["alias"])
         self._word_start = numbers(tables["words"]["start"])
-        self._words = HashIndex(
-            numbers(tables["words"]["hash"]), numbers(tables["word_buckets"]["start"])
-        )
+        self._words = _hash_index(tables["words"], tables["word_buckets"])
         self._first_words = ResultCache[str, tuple[int, int]](self._look_up_words)
         self._names_with = ResultCache[str, list[tuple[int, list[str]]]](
             lambda words: map(self._find_names_with, words), NAMES_OF_WORDS
@@ -242,6 +238,10 @@ class Aliases:
         first, size, alias = map(np.concatenate, (firsts, lengths, aliases))
         order = np.lexsort((size, first))
         return first[order], size[order], alias[order]
+
+
+def _hash_index(table: pa.Table, buckets: pa.Table) -> HashIndex:
+    return HashIndex(numbers(table["hash"]), numbers(buckets["start"]))
 
 
 def _matches(

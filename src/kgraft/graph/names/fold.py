@@ -157,13 +157,19 @@ class Tokens:
         return hash_segments(self.folded, self.bounds, seed)
 
 
+def _base_kinds(kinds: np.ndarray) -> np.ndarray:
+    """Return the kind of each character, of one that joins those before it that of the last."""
+    joins = kinds >= Kind.EXTEND
+    if not joins.any():
+        return kinds
+    base = np.maximum.accumulate(np.where(joins, -1, np.arange(len(kinds))))
+    return np.where(base >= 0, kinds[base], Kind.SPACE)
+
+
 def tokenise(points: np.ndarray) -> Tokens:
     """Cut characters (see `columns.codepoints`) into folded tokens."""
     kinds = _characters.kinds(points)
-    position = np.arange(len(points))
-    joins = kinds >= Kind.EXTEND
-    base = np.maximum.accumulate(np.where(joins, -1, position)) if joins.any() else position
-    effective = np.where(base >= 0, kinds[base], Kind.SPACE) if joins.any() else kinds
+    effective = _base_kinds(kinds)
     follows_word = np.concatenate([[False], effective[:-1] == Kind.WORD])
     begins = (kinds == Kind.SOLO) | ((kinds == Kind.WORD) & ~follows_word)
     inside = effective != Kind.SPACE

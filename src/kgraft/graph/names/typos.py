@@ -71,23 +71,37 @@ def edit_distances(name: str, others: list[str], *, most: int) -> np.ndarray:
     x = codepoints(name)
     size = np.array([len(other) for other in others])
     width = len(x) + most
-    y = np.zeros((width, len(others)), np.uint32)  # (letters, names)
-    for column, other in enumerate(others):
-        y[: min(len(other), width), column] = codepoints(other)[:width]
+    y = _letter_columns(others, width)
     over = most + 1
     start = np.minimum(np.arange(width + 1), over).astype(np.int16)
-    before = last = np.repeat(start[:, None], len(others), 1)
+    before = last = np.repeat(start[:, None], len(others), 1)  # d(i - 2, ·) and d(i - 1, ·)
     for i in range(1, len(x) + 1):
-        row = np.full_like(last, over)
-        row[0] = min(i, over)
-        for j in range(max(1, i - most), min(width, i + most) + 1):
-            best = np.minimum(last[j], row[j - 1]) + np.int16(1)
-            np.minimum(best, last[j - 1] + (y[j - 1] != x[i - 1]), out=best)
-            if i > 1 and j > 1:
-                swapped = (y[j - 2] == x[i - 1]) & (y[j - 1] == x[i - 2])
-                np.minimum(best, np.where(swapped, before[j - 2] + 1, np.int16(over)), out=best)
-            row[j] = np.minimum(best, over)
-        before, last = last, row
+        before, last = last, _next_distances(x[:i], y, before, last, most)
     distance = last[np.minimum(size, width), np.arange(len(others))].astype(np.int64)
     distance[np.abs(size - len(x)) > most] = over
     return distance
+
+
+def _letter_columns(names: list[str], width: int) -> np.ndarray:
+    """Return the first letters of names as columns, (width, N), with 0 behind the last."""
+    letters = np.zeros((width, len(names)), np.uint32)
+    for column, name in enumerate(names):
+        letters[: min(len(name), width), column] = codepoints(name)[:width]
+    return letters
+
+
+def _next_distances(
+    x: np.ndarray, y: np.ndarray, before: np.ndarray, last: np.ndarray, most: int
+) -> np.ndarray:
+    """Return d(i, ·) of every y for an x of i letters, given d(i - 2, ·) and d(i - 1, ·)."""
+    i, over = len(x), most + 1
+    row = np.full_like(last, over)
+    row[0] = min(i, over)
+    for j in range(max(1, i - most), min(len(y), i + most) + 1):
+        best = np.minimum(last[j], row[j - 1]) + np.int16(1)
+        np.minimum(best, last[j - 1] + (y[j - 1] != x[i - 1]), out=best)
+        if i > 1 and j > 1:
+            swapped = (y[j - 2] == x[i - 1]) & (y[j - 1] == x[i - 2])
+            np.minimum(best, np.where(swapped, before[j - 2] + 1, np.int16(over)), out=best)
+        row[j] = np.minimum(best, over)
+    return row

@@ -189,6 +189,19 @@ def test_a_folder_of_neo4j(tmp_path):
     }
 
 
+def test_nodes_that_are_a_list_of_numbers(tmp_path, collect):
+    folder = write_folder(
+        tmp_path / "snap", nodes_csv="440\n3977\n7\n", edges_csv="440,3977\n3977,7\n"
+    )
+    got = collect(open_source(folder))
+    assert [row["id"] for row in got.entities] == ["440", "3977", "7"]
+    assert len(got.triples) == 2
+    folder = write_folder(tmp_path / "named", nodes_csv="person\n7\n", edges_csv="7,8\n7,9\n9,7\n")
+    with pytest.raises(BadInput) as error:
+        collect(open_source(folder))
+    assert (error.value.file, error.value.line) == (str(folder / "nodes.csv"), 1)
+
+
 def test_a_folder_of_gephi(tmp_path, collect):
     folder = write_folder(
         tmp_path / "gephi",

@@ -104,13 +104,8 @@ class Statements:
 
     def read(self, block: Block) -> Iterator[Batch]:
         """Yield what one block says: declarations, attributes, values, triples."""
+        self._read_declarations(block)
         heads, relations, tails = self._parts
-        for declared, iri in block.declared:
-            if declared.startswith(COLUMN_OF):
-                of = cast(Of, declared.removeprefix(COLUMN_OF))
-                self._declared_columns.setdefault(of, []).append(id_of(iri))
-            else:
-                self._declarations.setdefault(cast(Of, declared), []).append(iri)
         for s, p, o, _ in block.quads:
             subject = s.value if type(s) is NamedNode else self._node(s)
             predicate = p.value
@@ -131,6 +126,14 @@ class Statements:
             yield from self._plain_types(block.types)
         if block.values is not None:
             yield from self._plain_values(block.values)
+
+    def _read_declarations(self, block: Block) -> None:
+        for declared, iri in block.declared:
+            if declared.startswith(COLUMN_OF):
+                of = cast(Of, declared.removeprefix(COLUMN_OF))
+                self._declared_columns.setdefault(of, []).append(id_of(iri))
+            else:
+                self._declarations.setdefault(cast(Of, declared), []).append(iri)
 
     def _plain_types(self, types: Columns) -> Iterator[Batch]:
         subject, predicate, value = types

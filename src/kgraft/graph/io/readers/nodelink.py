@@ -187,20 +187,25 @@ def _lists(document: object, path: Path) -> tuple[list[object], list[object], Ob
             return *_sorted(inner), {}
         if isinstance(inner, dict) and any(key in inner for key in (*NODES, *EDGES)):
             graph = inner
-    if isinstance(graph, dict):
-        nodes = next((graph[name] for name in NODES if name in graph), None)
-        edges = next((graph[name] for name in EDGES if name in graph), None)
-        if isinstance(nodes, dict):
-            nodes = [
-                {"id": key, **value} if isinstance(value, dict) else value
-                for key, value in nodes.items()
-            ]
-        if isinstance(nodes, list) and isinstance(edges, (list, type(None))):
-            return nodes, edges or [], graph
-        if isinstance(edges, list) and nodes is None:
-            return [], edges, graph
+    lists = _named_lists(graph) if isinstance(graph, dict) else None
+    if lists is not None:
+        return *lists, graph
     remedy = 'it needs lists "nodes" and "links" (or "edges")'
     raise BadInput("no graph is recognised in the document", file=str(path), remedy=remedy)
+
+
+def _named_lists(graph: Object) -> tuple[list[object], list[object]] | None:
+    """Return the nodes and the links that an object lists under their names, if it does."""
+    nodes = next((graph[name] for name in NODES if name in graph), None)
+    edges = next((graph[name] for name in EDGES if name in graph), None)
+    if isinstance(nodes, dict):
+        nodes = [
+            {"id": key, **value} if isinstance(value, dict) else value
+            for key, value in nodes.items()
+        ]
+    if isinstance(nodes, list) and isinstance(edges, (list, type(None))):
+        return nodes, edges or []
+    return ([], edges) if isinstance(edges, list) and nodes is None else None
 
 
 def _sorted(items: list[Any]) -> tuple[list[object], list[object]]:

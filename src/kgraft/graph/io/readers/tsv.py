@@ -44,7 +44,7 @@ from kgraft.graph.io.tables.column_names import (
     say_columns,
 )
 from kgraft.graph.io.tables.delimited import Columns, DelimitedFile, RowFile
-from kgraft.graph.io.tables.edges import EdgeRows, ask_for_columns, find_edges
+from kgraft.graph.io.tables.edges import EdgeRows, ask_for_columns, find_edges, is_numeric
 from kgraft.graph.io.tables.literal_rows import check_columns, count_others, literal_batches
 from kgraft.progress import Progress, Silent
 from kgraft.streams import PACKERS, plain_suffix
@@ -151,12 +151,21 @@ def read_rows(
         tables = _tables(file, RELATION_SCHEMA, options, spaced=False)
         yield from (Relations(*batch) for batch in tables)
     elif role in ENTITY_FILES:
+        if _lists_ids(file, options):
+            options = TableOptions({"id": "1"}, header=False, undeclared=options.undeclared)
         tables = _tables(file, ENTITY_SCHEMA, options, spaced=spaced)
         yield from (Entities(*batch) for batch in tables)
     elif role == LITERALS:
         yield from _literals(file)
     else:
         yield from _triples(file, role, options, spaced=spaced)
+
+
+def _lists_ids(file: RowFile, options: TableOptions) -> bool:
+    """Whether a file of entities has one column of numbers, without a header."""
+    names = _names(file)
+    plain = len(names) == 1 and options.header is None and not options.columns
+    return plain and is_numeric(file.sample[0])
 
 
 def triple_files(folder: Path) -> dict[str, Path]:
@@ -217,20 +226,13 @@ def _tables(
     names = _names(file)
     header = options.header is not False
     places = _places(file, names, schema, options)
-    columns = {k: column for column, k in places.items()}
-    kinds = [neo4j_kind(name) for name in names]
-    typed_names = "ID" in kinds  # as in name:string
-    for position, name in enumerate(names if header else []):
-        if position not in columns and (name or not file.quoted) and kinds[position] != "IGNORE":
-            columns[position] = name.partition(":")[0] if typed_names and kinds[position] else name
-    if len(set(columns.values())) < len(columns):
-        raise _bad_header(file, "every name once")
-    marks = {column: _mark(file, position, names[position]) for column, position in places.items()}
+    columns = _column_names(file, names if header else [], places)
+    marks = _marks(file, names, places)
     space = id_space(names[places["id"]]) if spaced else ""
+    counts = [k for k, column in columns.items() if column == "name_counts" in schema.names]
     for block in file.columns(header=header):
-        if "name_counts" in columns.values() and "name_counts" in schema.names:
-            counts = next(k for k, column in columns.items() if column == "name_counts")
-            block = _without_bad_counts(file, block, counts)
+        for position in counts:
+            block = _without_bad_counts(file, block, position)
         typed = {
             name: _typed(file, name, block.columns[k], marks.get(name, "|"))
             if name in schema.names
@@ -240,6 +242,19 @@ def _tables(
         if space:
             typed["id"] = _in_space(typed["id"], space)
         yield pa.table(typed), Origin(str(file.path), block.lines)
+
+
+def _column_names(file: RowFile, names: list[str], places: dict[str, int]) -> dict[int, str]:
+    """Return the name of each column that is read, by position; ours and those of the header."""
+    columns = {k: column for column, k in places.items()}
+    kinds = [neo4j_kind(name) for name in names]
+    typed_names = "ID" in kinds  # as in name:string
+    for position, name in enumerate(names):
+        if position not in columns and (name or not file.quoted) and kinds[position] != "IGNORE":
+            columns[position] = name.partition(":")[0] if typed_names and kinds[position] else name
+    if len(set(columns.values())) < len(columns):
+        raise _bad_header(file, "every name once")
+    return columns
 
 
 def _places(
@@ -256,6 +271,11 @@ def _places(
     if options.header is not False:
         say_columns(places, names, file.path.name, file.refusals)
     return places
+
+
+def _marks(file: RowFile, names: list[str], places: dict[str, int]) -> dict[str, str]:
+    """Return for each of our columns what separates its items, were they lists."""
+    return {column: _mark(file, position, names[position]) for column, position in places.items()}
 
 
 def _mark(file: RowFile, position: int, name: str) -> str:

@@ -158,10 +158,7 @@ def edge_columns(names: Sequence[str]) -> EdgeColumns | None:
     else:
         return None
     others = [name for k, name in enumerate(plain) if k not in (head, tail)]
-    suffix = next((s for s in ("id",) if first.endswith(s)), "")
-    best = ("predicate", "relation") if first.startswith("subject") else ("relation", "predicate")
-    relation_names = (*(name + suffix for name in best), *best, *RELATIONS)
-    chosen = next((name for name in relation_names if name in others), None)
+    chosen = next((name for name in _relation_names(first) if name in others), None)
     weak = (first, second) in (("start", "end"), ("s", "o"), ("h", "t"), ("u", "v"))
     multigraph = first == "u" and "key" in others  # NetworkX and OSMnx: u, v, key
     if weak and len(names) > 3 and not multigraph and (chosen is None or chosen in OPTIONAL):
@@ -173,6 +170,15 @@ def edge_columns(names: Sequence[str]) -> EdgeColumns | None:
         plain.index("split") if "split" in others else None,
         optional=chosen in OPTIONAL,
     )
+
+
+def _relation_names(head: str) -> Iterator[str]:
+    """Yield the names that the relation may go by where the head has this one, likeliest first."""
+    best = ("predicate", "relation") if head.startswith("subject") else ("relation", "predicate")
+    if head.endswith("id"):
+        yield from (f"{name}id" for name in best)
+    yield from best
+    yield from RELATIONS
 
 
 def _pairs() -> Iterator[tuple[str, str]]:

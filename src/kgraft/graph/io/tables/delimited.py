@@ -168,6 +168,15 @@ def _blank_bad_lines(block: bytes, line: int, path: Path, refusals: Refusals) ->
 def _csv_cells(
     path: Path, dialect: Dialect, refusals: Refusals, progress: Progress
 ) -> Iterator[Cells]:
+    rows = _numbered_rows(path, dialect, refusals, progress)
+    while block := _with_long_cells(rows):
+        yield cells_of([row for _, row in block], [line for line, _ in block])
+
+
+def _numbered_rows(
+    path: Path, dialect: Dialect, refusals: Refusals, progress: Progress
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row of a CSV file with the line it begins in; what is not CSV is refused."""
     taken: list[tuple[int, str]] = []  # the lines of the row that is being read
     lines = islice(numbered_lines(path, refusals, progress), dialect.skip, None)
     trim = str.strip if dialect.delimiter == " " else str
@@ -180,25 +189,19 @@ def _csv_cells(
     reader = csv.reader(
         texts(), strict=True, delimiter=dialect.delimiter, skipinitialspace=dialect.spaced
     )
-
-    def numbered_rows() -> Iterator[tuple[int, list[str]]]:
-        while True:
-            taken.clear()
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                text = "\n".join(text for _, text in taken)
-                line = taken[0][0]
-                refusals.refuse("not CSV", file=str(path), line=line, detail=str(error), text=text)
-            else:
-                if row:
-                    yield taken[0][0], row
-
-    rows = numbered_rows()
-    while block := _with_long_cells(rows):
-        yield cells_of([row for _, row in block], [line for line, _ in block])
+    while True:
+        taken.clear()
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            text = "\n".join(text for _, text in taken)
+            line = taken[0][0]
+            refusals.refuse("not CSV", file=str(path), line=line, detail=str(error), text=text)
+        else:
+            if row:
+                yield taken[0][0], row
 
 
 def _with_long_cells(rows: Iterator[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:

@@ -50,25 +50,21 @@ class EdgeRows:
         at = self.columns
         ends = [columns[at.head], columns[at.tail]]
         relation = self._relation(columns, len(lines))
+        bad = _empty([*ends, relation])
         simple = at.split is None and at.direction is None and not self.others
-        if simple and not _empty([ends[0], relation, ends[1]]).any():
+        if simple and not bad.any():
             yield Triples(ends[0], relation, ends[1], Origin(self.file, lines), split)
             return
         splits = self._splits(columns, len(lines), split)
-        bad, odd = _empty([ends[0], relation, ends[1]]), ~_among(splits, SPLITS)
-        for row in np.flatnonzero(bad | odd).tolist():
-            self._refuse(columns, row, int(lines[row]), splits if not bad[row] else None)
+        self._refuse_rows(columns, bad, splits, lines)
         self._count_others(columns)
         both = self._undirected(columns, ends)
         for name in SPLITS:
             keep = ~bad & numbers(pc.equal(splits, name))
-            order = np.concatenate([np.flatnonzero(keep), np.flatnonzero(keep & both)])
-            if not len(order):
-                continue
-            turned = pa.array(np.arange(len(order)) >= keep.sum())
-            head, rel, tail = (part.take(pa.array(order)) for part in (ends[0], relation, ends[1]))
-            head, tail = pc.if_else(turned, tail, head), pc.if_else(turned, head, tail)
-            yield Triples(head, rel, tail, Origin(self.file, lines[order]), name)
+            if keep.any():
+                order = np.concatenate([np.flatnonzero(keep), np.flatnonzero(keep & both)])
+                parts = _both_ways(ends, relation, order, int(keep.sum()))
+                yield Triples(*parts, Origin(self.file, lines[order]), name)
 
     def _relation(self, columns: Sequence[pa.Array], rows: int) -> pa.Array:
         position = self.columns.relation
@@ -100,6 +96,14 @@ class EdgeRows:
                 reason = f"values of the column {name!r}" if name else "values of other columns"
                 self.refusals.leave_out(f"{reason} of triples", filled)
 
+    def _refuse_rows(
+        self, columns: Sequence[pa.Array], bad: np.ndarray, splits: pa.Array, lines: np.ndarray
+    ) -> None:
+        """Refuse the rows that are bad for an empty part, and those of an unknown split."""
+        odd = ~_among(splits, SPLITS)
+        for row in np.flatnonzero(bad | odd).tolist():
+            self._refuse(columns, row, int(lines[row]), splits if not bad[row] else None)
+
     def _refuse(
         self, columns: Sequence[pa.Array], row: int, line: int, splits: pa.Array | None
     ) -> None:
@@ -110,6 +114,15 @@ class EdgeRows:
             detail="" if splits is None else repr(splits[row].as_py()),
             text="\t".join(str(column[row].as_py()) for column in columns),
         )
+
+
+def _both_ways(
+    ends: list[pa.Array], relation: pa.Array, order: np.ndarray, forward: int
+) -> tuple[pa.Array, pa.Array, pa.Array]:
+    """Return head, relation and tail of rows, the ends exchanged behind the first `forward`."""
+    inverted = pa.array(np.arange(len(order)) >= forward)
+    head, link, tail = (part.take(pa.array(order)) for part in (ends[0], relation, ends[1]))
+    return pc.if_else(inverted, tail, head), link, pc.if_else(inverted, head, tail)
 
 
 def find_edges(
@@ -183,7 +196,7 @@ def _has_header(
     cells = [pc.fill_null(column, "") for column in sample]
     ends = [cells[columns.head], cells[columns.tail]]
     first = [column[0].as_py() for column in ends]
-    if all(map(_numeric, ends)) or _repeats(first, [c.slice(1) for c in ends], (0, 1)):
+    if all(map(is_numeric, ends)) or _repeats(first, [c.slice(1) for c in ends], (0, 1)):
         return False
     raise ask_for_header(names, file)
 
@@ -201,7 +214,7 @@ def ask_for_columns(names: Sequence[str], sample: Sequence[pa.Array], file: Path
     if len(names) not in (2, 3):
         reason = f"no columns of triples are known among: {_shown(names)}"
         remedy = "name them: --columns head=…,relation=…,tail=…, or id=…,label=… for entities"
-    elif len(names) == 3 and _numeric(sample[2].slice(1)):
+    elif len(names) == 3 and is_numeric(sample[2].slice(1)):
         reason = f"it is not clear what the columns mean: {_shown(names)}"
         remedy = f"say --columns head=1,tail=2 (the third is a weight), or {three}"
     else:
@@ -225,7 +238,7 @@ def _is_data(sample: Sequence[pa.Array]) -> bool:
     if len(columns) == 2:
         ends = pc.is_in(columns[0], pc.unique(columns[1]))
         return rows > 1 and bool(pc.any(ends).as_py()) and _repeats(first, below, (0, 1))
-    if _numeric(below[2]) or (_numeric(below[0]) and _numeric(below[1])):
+    if is_numeric(below[2]) or (is_numeric(below[0]) and is_numeric(below[1])):
         return False  # weights or measurements: a triple of such numbers must be named
     if rows >= FEW and len(pc.unique(columns[1])) > rows / 2:
         return False
@@ -247,7 +260,8 @@ def _starts(column: pa.Array, mark: str) -> bool:
     return bool(pc.all(pc.fill_null(pc.starts_with(column, mark), False)).as_py())
 
 
-def _numeric(column: pa.Array) -> bool:
+def is_numeric(column: pa.Array) -> bool:
+    """Whether every cell of a column is a number."""
     return len(column) > 0 and bool(pc.all(pc.match_substring_regex(column, _NUMBER)).as_py())
 
 

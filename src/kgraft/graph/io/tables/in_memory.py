@@ -94,6 +94,13 @@ class TablesSource:
             yield Entities(_declared(rows, ENTITY_SCHEMA, "entities", refusals), origin)
         for rows, origin in _blocks(self.relations, "relations", progress):
             yield Relations(_declared(rows, RELATION_SCHEMA, "relations", refusals), origin)
+        yield from self._triples(refusals, progress)
+        for rows, origin in _blocks(self.literals, "literals", progress):
+            columns = dict(zip(rows.column_names, rows.columns, strict=True))
+            count_others(columns, rows.column_names, refusals)
+            yield from literal_batches(typed_columns(rows), origin, refusals)
+
+    def _triples(self, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         names = self.triples.column_names
         for text in (*self.notes, *self._edges.notes(names, self.name)):
             refusals.note(text)
@@ -101,11 +108,6 @@ class TablesSource:
         for rows, origin in _blocks(self.triples, "triples", progress):
             assert origin.lines is not None
             yield from edges.triples(_strings(rows, self._edges.used), origin.lines)
-        for rows, origin in _blocks(self.literals, "literals", progress):
-            count_others(
-                dict(zip(rows.column_names, rows.columns, strict=True)), rows.column_names, refusals
-            )
-            yield from literal_batches(typed_columns(rows), origin, refusals)
 
     def _renamed(self, table: pa.Table, of: Literal["entity", "relation"]) -> pa.Table:
         """Give our names to columns that go by another one, and note it."""
@@ -137,22 +139,28 @@ def from_networkx(graph: nx.Graph) -> TablesSource:
     entities = [
         _node(node, attributes, literals, left_out) for node, attributes in graph.nodes(data=True)
     ]
-    edges = graph.edges(data=True, keys=True) if graph.is_multigraph() else graph.edges(data=True)
-    triples = []
-    for head, tail, *key, attributes in edges:
-        named = key[0] if key and isinstance(key[0], str) else RELATED
-        given = (attributes.get(name) for name in ("relation", "predicate", "type", "label"))
-        relation = str(next((value for value in given if value), named))
-        split = attributes.get("split") or "train"
-        triples.append((str(head), relation, str(tail), split))
-        if not graph.is_directed() and head != tail:
-            triples.append((str(tail), relation, str(head), split))
-    source = TablesSource(triples, entities, None, literals, name=str(graph.name or "networkx"))
+    name = str(graph.name or "networkx")
+    source = TablesSource(_networkx_triples(graph), entities, None, literals, name=name)
     source.notes += [
         f"attribute {name!r} of {count:,} nodes is neither text, number nor date: left out"
         for name, count in left_out.items()
     ]
     return source
+
+
+def _networkx_triples(graph: nx.Graph) -> list[tuple[str, str, str, str]]:
+    """Return head, relation, tail and split of every edge; undirected ones hold both ways."""
+    edges = graph.edges(data=True, keys=True) if graph.is_multigraph() else graph.edges(data=True)
+    triples = []
+    for head, tail, *key, attributes in edges:
+        default = key[0] if key and isinstance(key[0], str) else RELATED
+        values = (attributes.get(name) for name in ("relation", "predicate", "type", "label"))
+        relation = str(next((value for value in values if value), default))
+        split = attributes.get("split") or "train"
+        triples.append((str(head), relation, str(tail), split))
+        if not graph.is_directed() and head != tail:
+            triples.append((str(tail), relation, str(head), split))
+    return triples
 
 
 def _node(

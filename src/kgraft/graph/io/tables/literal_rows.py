@@ -45,28 +45,12 @@ def literal_batches(
     none = pa.repeat(pa.scalar(""), rows)
     texts = {name: pc.fill_null(columns.get(name, none), "") for name in COLUMNS}
     given = {name: numbers(pc.not_equal(texts[name], "")) for name in COLUMNS}
-    odd = numbers(pc.starts_with(texts["datatype"], "@")) & numbers(
-        pc.not_equal(texts["datatype"], LINK_NAME)
-    )
-    reasons = {
-        "a value needs an entity or a relation, one of them": given["entity"] == given["relation"],
-        "empty property": ~given["property"],
-        "a value has a datatype or a language, not both": given["datatype"] & given["language"],
-        "a datatype is an IRI or @id; a language has a column of its own": odd,
-    }
-    bad = np.zeros(rows, bool)
-    for reason, mask in reasons.items():
-        for row in np.flatnonzero(mask & ~bad).tolist():
-            text = "\t".join(column[row].as_py() for column in texts.values())
-            refusals.refuse(reason, file=origin.file, line=origin.line(row), text=text)
-        bad |= mask
-    yield from _labels(texts, given["property_label"] & ~bad)
-    datatype = pc.if_else(pc.equal(texts["datatype"], LINK_NAME), LINK, texts["datatype"])
-    language = pc.binary_join_element_wise("@", texts["language"], "")
-    datatype = pc.if_else(pa.array(given["language"]), language, datatype)
+    good = ~_refused(texts, given, origin, refusals)
+    yield from _labels(texts, given["property_label"] & good)
+    datatype = _datatypes(texts, given["language"])
     subjects: tuple[Literal["entity", "relation"], ...] = ("entity", "relation")
     for of in subjects:
-        chosen = np.flatnonzero(given[of] & ~bad)
+        chosen = np.flatnonzero(given[of] & good)
         if not len(chosen):
             continue
         keep = pa.array(chosen)
@@ -74,6 +58,37 @@ def literal_batches(
         subject, property_, kind, value = (part.take(keep) for part in parts)
         lines = None if origin.lines is None else origin.lines[chosen]
         yield Literals(subject, property_, kind, value, of, Origin(origin.file, lines))
+
+
+def _refused(
+    texts: Mapping[str, pa.Array],
+    given: Mapping[str, np.ndarray],
+    origin: Origin,
+    refusals: Refusals,
+) -> np.ndarray:
+    """Return which rows cannot be, each of which is refused for the first reason that applies."""
+    odd = numbers(pc.starts_with(texts["datatype"], "@"))
+    odd = odd & numbers(pc.not_equal(texts["datatype"], LINK_NAME))
+    reasons = {
+        "a value needs an entity or a relation, one of them": given["entity"] == given["relation"],
+        "empty property": ~given["property"],
+        "a value has a datatype or a language, not both": given["datatype"] & given["language"],
+        "a datatype is an IRI or @id; a language has a column of its own": odd,
+    }
+    bad = np.zeros(len(odd), bool)
+    for reason, mask in reasons.items():
+        for row in np.flatnonzero(mask & ~bad).tolist():
+            text = "\t".join(column[row].as_py() for column in texts.values())
+            refusals.refuse(reason, file=origin.file, line=origin.line(row), text=text)
+        bad |= mask
+    return bad
+
+
+def _datatypes(texts: Mapping[str, pa.Array], has_language: np.ndarray) -> pa.Array:
+    """Return datatypes as `literals` has them: with marks of links, and languages behind `@`."""
+    datatype = pc.if_else(pc.equal(texts["datatype"], LINK_NAME), LINK, texts["datatype"])
+    language = pc.binary_join_element_wise("@", texts["language"], "")
+    return pc.if_else(pa.array(has_language), language, datatype)
 
 
 def _labels(texts: Mapping[str, pa.Array], given: np.ndarray) -> Iterator[PropertyLabels]:

@@ -29,20 +29,30 @@ def write_jsonl(graph: Graph, path: Path, *, progress: Progress) -> None:
             progress.start(f"writing {name}", len(table))
             for row in _rows(table, progress):
                 file.write(_line({"kind": kind, **row}))
-        progress.start("writing triples", len(graph.triples))
-        for part, rows in triple_parts(graph):
-            split = {} if part == "triples" else {"split": part}
-            for columns in triple_ids(graph, rows):
-                for head, relation, tail in zip(*(c.to_pylist() for c in columns), strict=True):
-                    triple = {"head": head, "relation": relation, "tail": tail}
-                    file.write(_line({"kind": "triple", **triple, **split}))
-                progress.advance(len(columns[0]))
-        progress.start("writing literals", graph.manifest.literals)
-        for block in literal_blocks(graph):
-            for row in block.to_pylist():
-                filled = {name: text for name, text in row.items() if text or name == "value"}
-                file.write(_line({"kind": "literal", **filled}))
-            progress.advance(len(block))
+        for triple in _triples(graph, progress):
+            file.write(_line({"kind": "triple", **triple}))
+        for literal in _literals(graph, progress):
+            file.write(_line({"kind": "literal", **literal}))
+
+
+def _triples(graph: Graph, progress: Progress) -> Iterator[dict[str, object]]:
+    """Yield the triples, with their split where there are several."""
+    progress.start("writing triples", len(graph.triples))
+    for part, rows in triple_parts(graph):
+        split = {} if part == "triples" else {"split": part}
+        for columns in triple_ids(graph, rows):
+            for head, relation, tail in zip(*(c.to_pylist() for c in columns), strict=True):
+                yield {"head": head, "relation": relation, "tail": tail, **split}
+            progress.advance(len(columns[0]))
+
+
+def _literals(graph: Graph, progress: Progress) -> Iterator[dict[str, object]]:
+    """Yield what is filled of every literal; its value is there even where it is empty."""
+    progress.start("writing literals", graph.manifest.literals)
+    for block in literal_blocks(graph):
+        for row in block.to_pylist():
+            yield {name: text for name, text in row.items() if text or name == "value"}
+        progress.advance(len(block))
 
 
 def _refuse_kind(table: pa.Table, name: str) -> None:

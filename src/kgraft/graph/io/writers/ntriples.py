@@ -81,14 +81,21 @@ def statements(graph: Graph, progress: Progress) -> Iterator[pa.Array]:
     for start in range(0, len(triples.head), ROWS):
         rows = slice(start, start + ROWS)
         head, tail = (entity_iris.take(end[rows]) for end in (triples.head, triples.tail))
-        relation, split = relation_iris.take(triples.relation[rows]), triples.split[rows]
-        plain = pa.array(split == 0)
-        yield _statement(head.filter(plain), relation.filter(plain), tail.filter(plain))
-        for number in np.flatnonzero(np.isin(np.arange(len(SPLITS)), split[split > 0])):
-            marked = np.flatnonzero(split == number)
-            parts = (column.take(marked) for column in (head, relation, tail))
-            yield _reified(marked + start, SPLITS[number], *parts)
-        progress.advance(len(split))
+        relation = relation_iris.take(triples.relation[rows])
+        yield from _triples(head, relation, tail, triples.split[rows], start)
+        progress.advance(len(head))
+
+
+def _triples(
+    head: pa.Array, relation: pa.Array, tail: pa.Array, split: np.ndarray, start: int
+) -> Iterator[pa.Array]:
+    """Yield the triples of a block from row `start` on, reified where they are held out."""
+    plain = pa.array(split == 0)
+    yield _statement(head.filter(plain), relation.filter(plain), tail.filter(plain))
+    for index in np.flatnonzero(np.isin(np.arange(len(SPLITS)), split[split > 0])):
+        marked = np.flatnonzero(split == index)
+        parts = (column.take(marked) for column in (head, relation, tail))
+        yield _reified(marked + start, SPLITS[index], *parts)
 
 
 def _shared(entities: pa.Table, relations: pa.Table) -> tuple[set[str], set[str]]:
@@ -224,13 +231,18 @@ class _Described:
         property_ = pa.array(self.properties, pa.string()).take(flat(block["property"]))
         datatype = pa.array(self.datatypes, pa.string()).take(flat(block["datatype"]))
         texts = _strings(block["value"])
-        links = pc.equal(flat(block["datatype"]), self.link)
-        if pc.any(links).as_py():
-            iris = [is_writable(text) for text in texts.filter(links).to_pylist()]
-            links = pc.replace_with_mask(links, links, pa.array(iris))
+        links = _writable_links(texts, pc.equal(flat(block["datatype"]), self.link))
         value = pc.if_else(links, _join("<", texts, ">"), _join(_literal(texts), datatype))
         lines = _statement(subject.take(pa.array(row)), property_, value)
         return pc.binary_join(lists_from_rows(row, lines, len(subject)), "")
+
+
+def _writable_links(texts: pa.Array, links: pa.Array) -> pa.Array:
+    """Return which of the texts that are links can be written as IRIs."""
+    if not pc.any(links).as_py():
+        return links
+    iris = [is_writable(text) for text in texts.filter(links).to_pylist()]
+    return pc.replace_with_mask(links, links, pa.array(iris))
 
 
 def literals_of(literals: LiteralTables, *, of_entity: bool) -> tuple[pa.Table, np.ndarray]:
@@ -258,16 +270,19 @@ def _unsaid_types(
     chosen = np.flatnonzero(np.array(is_type, bool)[numbers(rows["property"])])
     if not len(chosen):
         return np.ones(len(owner), bool)
-    ids = pc.dictionary_encode(_strings(rows["value"].take(pa.array(chosen))))
-    position = pc.index_in(
-        pc.dictionary_encode(ids.dictionary).dictionary, _strings(entities["id"])
-    )
-    made = pa.array([made_label(item) for item in ids.dictionary.to_pylist()], pa.string())
-    named = pc.coalesce(_strings(entities["label"].take(position)), made).take(ids.indices)
+    named = _type_labels(_strings(rows["value"].take(pa.array(chosen))), entities)
     code = pc.dictionary_encode(pa.concat_arrays([_strings(types), named]))
     who = np.concatenate([owner, subject[chosen]]).astype(np.int64)
     pair = who << 32 | numbers(code.indices)
     return ~np.isin(pair[: len(owner)], pair[len(owner) :])
+
+
+def _type_labels(types: pa.Array, entities: pa.Table) -> pa.Array:
+    """Return the labels of types by their IRIs: of entities, or made from the IRIs."""
+    ids = pc.dictionary_encode(types)
+    position = pc.index_in(ids.dictionary, _strings(entities["id"]))
+    made = pa.array([made_label(item) for item in ids.dictionary.to_pylist()], pa.string())
+    return pc.coalesce(_strings(entities["label"].take(position)), made).take(ids.indices)
 
 
 def _suffix(datatype: str) -> str:
