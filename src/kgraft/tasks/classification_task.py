@@ -91,8 +91,7 @@ class ExampleWindows:
             read = encoder.read(ids, mask, **extra_inputs)
         window, first, last = map(torch.from_numpy, (row, spans.first, spans.last))
         first, last = first[:, None], last[:, None]
-        column = torch.arange(read.shape[1])
-        parts = [_means((column >= first) & (column < last), read[window])]
+        parts = [_token_means(read[window], first, last)]
         for layer, size in mention_sizes(encoder).items():
             means = read.new_zeros(len(row), size)
             if layer in record:
@@ -111,6 +110,12 @@ def _overlaps(batch: MentionBatch, window: Tensor, first: Tensor, last: Tensor) 
     """Return which mentions of its window overlap each span first:last, (n, M)."""
     overlaps = (batch.first[window] < last) & (batch.last[window] > first)
     return overlaps & batch.present[window]
+
+
+def _token_means(tokens: Tensor, first: Tensor, last: Tensor) -> Tensor:
+    """Return the mean of the tokens first:last of each row, (n, D)."""
+    column = torch.arange(tokens.shape[1])
+    return _means((column >= first) & (column < last), tokens)
 
 
 def _means(chosen: Tensor, vectors: Tensor) -> Tensor:
