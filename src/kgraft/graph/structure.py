@@ -228,6 +228,7 @@ def _move(
     facts = content.triples
     ids = content.relations["id"]
     inside = folded[facts.head]
+    head = np.where(inside, owner.entity[facts.head], facts.head)
     restricted, properties = _restrictions(facts, ids, len(folded))
     meaning = _meanings(owner, restricted, ids)
     fillers = inside & _is_one_of(ids, _FILLERS)[facts.relation] & (restricted[facts.head] <= -2)
@@ -241,13 +242,8 @@ def _move(
         )
     keep = ~_is_plumbing(content, inside, fillers) & (relation >= 0)
     keep &= ~folded[facts.tail] & ~gone[facts.tail] & ~gone[facts.head]
-    moved = TripleArrays(
-        np.where(inside, owner.entity[facts.head], facts.head)[keep].astype(np.int32),
-        relation[keep].astype(np.int32),
-        facts.tail[keep],
-        facts.split[keep],
-    )
-    content = replace(content, relations=relations, triples=moved)
+    moved = replace(facts, head=head.astype(np.int32), relation=relation.astype(np.int32))
+    content = replace(content, relations=relations, triples=moved.take(keep))
     return _moved_literals(content, folded, owner, meaning, refusals)
 
 
