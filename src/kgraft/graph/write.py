@@ -70,12 +70,11 @@ def _write(folder: Path, content: Content, provenance: Provenance, progress: Pro
     id_seed, alias_seed = _write_indexes(folder, content.entities, triples, progress)
     progress.start("checksums", None)
     files = {path.name: describe_file(path) for path in sorted(folder.glob("*.arrow"))}
-    counts = np.bincount(triples.split, minlength=len(SPLITS)).tolist()
     return Manifest(
         entities=entities,
         relations=relations,
         triples=len(triples),
-        splits=dict(zip(SPLITS, counts, strict=True)),
+        splits=_split_sizes(triples),
         version=content_version(files),
         name=provenance.name,
         source=provenance.source,
@@ -101,6 +100,11 @@ def _write_content(folder: Path, content: Content) -> None:
         literals = content.literals.labelled(content.relations, content.entities)
         for name, table in literals.named().items():
             write_table(folder, name, table)
+
+
+def _split_sizes(triples: TripleArrays) -> dict[str, int]:
+    counts = np.bincount(triples.split, minlength=len(SPLITS)).tolist()
+    return dict(zip(SPLITS, counts, strict=True))
 
 
 def _write_indexes(
