@@ -234,14 +234,10 @@ def _move(
     fillers = inside & _is_one_of(ids, _FILLERS)[facts.relation] & (restricted[facts.head] <= -2)
     relation = _owner_relations(facts, ids, inside, meaning)
     relation[fillers] = restricted[facts.head[fillers]]
-    relations = content.relations
-    if len(properties):
-        relations, index = _with_relations(content, properties)
-        relation, meaning = (
-            np.where(r <= -2, index[np.maximum(-2 - r, 0)], r) for r in (relation, meaning)
-        )
+    relations, index = _with_relations(content, properties)
+    relation, meaning = _resolved(relation, index), _resolved(meaning, index)
     keep = ~_is_plumbing(content, inside, fillers) & (relation >= 0)
-    keep &= ~folded[facts.tail] & ~gone[facts.tail] & ~gone[facts.head]
+    keep &= ~(folded | gone)[facts.tail] & ~gone[facts.head]
     moved = replace(facts, head=head.astype(np.int32), relation=relation.astype(np.int32))
     content = replace(content, relations=relations, triples=moved.take(keep))
     return _moved_literals(content, folded, owner, meaning, refusals)
@@ -280,9 +276,19 @@ def _restrictions(
     return restricted, properties
 
 
+def _resolved(relation: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """Return relations with the index of a restricted property in place of -2 - its place."""
+    is_property = relation <= -2
+    resolved = relation.copy()
+    resolved[is_property] = index[-2 - relation[is_property]]
+    return resolved
+
+
 def _with_relations(content: Content, entities: np.ndarray) -> tuple[pa.Table, np.ndarray]:
     """Return the relations with some entities among them, and the number of each of those."""
     relations = content.relations
+    if not len(entities):
+        return relations, np.zeros(0, np.int64)
     wanted = content.entities.take(pa.array(entities))
     position = pc.index_in(wanted["id"], relations["id"].combine_chunks())
     is_known = numbers(pc.is_valid(position))
