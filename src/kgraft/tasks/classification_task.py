@@ -89,15 +89,9 @@ class ExampleWindows:
         extra_inputs = encoder.extra_inputs(self.windows, indices)
         with record_grafts() as record:
             read = encoder.read(ids, mask, **extra_inputs)
-<<<<<<< HEAD
         window = torch.from_numpy(window_row)
         first, last = (torch.from_numpy(side)[:, None] for side in (spans.first, spans.last))
         parts = [_means(_covered(first, last, read.shape[1]), read[window])]
-=======
-        window, first, last = map(torch.from_numpy, (row, spans.first, spans.last))
-        first, last = first[:, None], last[:, None]
-        parts = [_token_means(read[window], first, last)]
->>>>>>> long
         for layer, size in mention_sizes(encoder).items():
             means = read.new_zeros(len(window), size)
             if layer in record:
