@@ -187,8 +187,7 @@ def _lists(document: object, path: Path) -> tuple[list[object], list[object], Ob
             return *_sorted(inner), {}
         if isinstance(inner, dict) and any(key in inner for key in (*NODES, *EDGES)):
             graph = inner
-    lists = _named_lists(graph) if isinstance(graph, dict) else None
-    if lists is not None:
+    if isinstance(graph, dict) and (lists := _named_lists(graph)) is not None:
         return *lists, graph
     remedy = 'it needs lists "nodes" and "links" (or "edges")'
     raise BadInput("no graph is recognised in the document", file=str(path), remedy=remedy)
