@@ -12,7 +12,10 @@ from tests.pages import LANGUAGES, missing_lines, read_blocks
 from typer.testing import CliRunner
 
 from kgraft.cli import app
-from kgraft.graph import Graph
+from kgraft.embed import MODELS
+from kgraft.graft import GRAFTS, KNOWLEDGE
+from kgraft.graph import FORMATS, WRITERS, Graph
+from kgraft.tasks import GRAFT_TASKS, JOINT_TASKS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -52,7 +55,15 @@ def run(line):
     return done.stdout
 
 
+@pytest.fixture
+def own_registries(monkeypatch):
+    """Let examples register what they like: it is gone afterwards."""
+    for registry in (FORMATS, WRITERS, MODELS, GRAFTS, KNOWLEDGE, GRAFT_TASKS, JOINT_TASKS):
+        monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("own_registries")
 @each_page
 def test_examples_run_and_print_what_is_shown(page, folder):
     """Guides use the graph that the tutorial makes."""
@@ -170,6 +181,12 @@ def test_your_own_graph_in_the_readme_can_be_pasted(folder):
     for line in lines:
         assert run(line), line
     assert "company" in Graph.open("company").manifest.name
+
+
+def test_the_picture_of_the_layers_has_all_packages():
+    drawing = (ROOT / "docs" / "layers.svg").read_text(encoding="utf-8")
+    packages = {file.parent.name for file in (ROOT / "src" / "kgraft").glob("*/__init__.py")}
+    assert packages <= set(re.findall(r">(\w+)</text>", drawing))
 
 
 def test_the_readme_is_short():

@@ -31,7 +31,7 @@ def main() -> None:
     for sentence in SENTENCES:
         out.print(f'\n[dim]$[/] kgraft link [yellow]"{sentence}"[/]\n')
         print_links(out, graph, sentence, linker(sentence), facts=3)
-    out.print("\n[dim]Go on:[/]")
+    out.print("\n[dim]Next:[/]")
     out.print("  .venv/bin/kgraft graph show Kenya --to Brazil")
     guide = "docs/how-to/bring-your-graph.md"
     out.print(f"  .venv/bin/kgraft graph import YOUR-GRAPH --out mine   [dim]({guide})[/]")

@@ -89,6 +89,12 @@ def test_the_committed_pages_are_up_to_date():
     assert main(["--check"]) == 0
 
 
+def heading_anchors(page):
+    """Return the anchors of the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w-]+", "-", heading.lower()) for heading in headings}
+
+
 PAGES = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md")]
 
 
@@ -98,13 +104,7 @@ def test_links_lead_to_files_and_headings(page):
     for target, heading in links:
         file = page.parent / target
         assert file.exists(), target
-        assert not heading or heading in anchors(file), heading
-
-
-def anchors(page):
-    """Return the names by which links lead to the headings of a page."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+        assert not heading or heading in heading_anchors(file), heading
 
 
 @pytest.mark.parametrize(

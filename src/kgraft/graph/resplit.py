@@ -15,7 +15,7 @@ import numpy as np
 from kgraft.arrays import expand, run_starts
 from kgraft.errors import BadInput
 from kgraft.graph.adjacency import TripleArrays, sorted_columns
-from kgraft.graph.folder import GRAPH
+from kgraft.graph.folder import GRAPH, Manifest
 from kgraft.graph.graph import Graph
 from kgraft.graph.write import Content, Provenance, write_graph
 from kgraft.progress import Progress, Silent
@@ -64,26 +64,36 @@ def _distinct(triples: TripleArrays) -> tuple[np.ndarray, np.ndarray, np.ndarray
 def _shared_pairs(
     head: np.ndarray, relation: np.ndarray, tail: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return first ≤ second relation, whether turned round, and how many pairs both have."""
+    """Return first ≤ second relation, whether inverse, and how many pairs both have."""
     apart = head != tail
-    head, relation, tail = head[apart], relation[apart], tail[apart]
+    relations = int(relation.max(initial=0)) + 1
+    group, link, forward = _parallel_links(head[apart], relation[apart], tail[apart])
+    bounds = (np.searchsorted(group, group, side=side) for side in ("left", "right"))
+    first, second = expand(*bounds)  # every row with every row of the same two entities
+    kept = (first != second) & (link[first] <= link[second])
+    first, second = first[kept], second[kept]
+    opposite = forward[first] != forward[second]
+    code, count = np.unique(
+        (link[first] * relations + link[second]) * 2 + opposite, return_counts=True
+    )
+    pair, inverse = np.divmod(code, 2)
+    return pair // relations, pair % relations, inverse == 1, count
+
+
+def _parallel_links(
+    head: np.ndarray, relation: np.ndarray, tail: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return pair of entities, relation and direction of the triples whose pair has several.
+
+    They are in order of the pairs, which are numbered; a loop must not be among the triples.
+    """
     low, high = np.minimum(head, tail), np.maximum(head, tail)
     entities, relations = int(high.max(initial=0)) + 1, int(relation.max(initial=0)) + 1
     columns = [(low, entities), (high, entities), (relation, relations), (head < tail, 2)]
     low, high, link, forward = sorted_columns(columns)
     group = np.cumsum(run_starts(low, high)) - 1 if len(low) else low
     several = np.bincount(group)[group] > 1 if len(low) else np.zeros(0, bool)
-    group, link, forward = group[several], link[several].astype(np.int64), forward[several]
-    bounds = (np.searchsorted(group, group, side=side) for side in ("left", "right"))
-    first, second = expand(*bounds)  # every row with every row of the same two entities
-    kept = (first != second) & (link[first] <= link[second])
-    first, second = first[kept], second[kept]
-    turned = forward[first] != forward[second]
-    code, count = np.unique(
-        (link[first] * relations + link[second]) * 2 + turned, return_counts=True
-    )
-    pair, inverse = np.divmod(code, 2)
-    return pair // relations, pair % relations, inverse == 1, count
+    return group[several], link[several].astype(np.int64), forward[several]
 
 
 def leaking_triples(graph: Graph, mirrored: list[RelationPair]) -> np.ndarray:
@@ -120,13 +130,7 @@ def split_graph(
     Triples of the same two entities under mirrored relations stay together, and every entity and
     relation of a triple keeps one in train. Where that needs more triples, fewer are held out.
     """
-    if not (0 <= valid < 1 and 0 <= test < 1 and valid + test < 1):
-        raise BadInput(
-            f"valid {valid:g} and test {test:g} leave nothing to train on",
-            remedy="their sum must be below 1, and neither below 0",
-        )
-    if seed < 0:
-        raise BadInput(f"the seed is {seed}; it must not be negative")
+    _check_sizes(valid, test, seed)
     refuse_existing(target, GRAPH, overwrite=overwrite)
     graph, progress = graph.whole(), progress or Silent()
     progress.start("splitting", None)
@@ -138,8 +142,25 @@ def split_graph(
     triples = TripleArrays(
         head.astype(np.int32), relation.astype(np.int32), tail.astype(np.int32), side
     )
-    old = graph.manifest
-    provenance = Provenance(
+    content = Content(graph.entities, graph.relations, triples, graph.literal_tables)
+    provenance = _provenance(graph.manifest, seed)
+    write_graph(target, content, provenance, overwrite=overwrite, progress=progress)
+    wanted = {"train": len(head) - sum(counts), "valid": counts[0], "test": counts[1]}
+    return Resplit(Graph.open(target), mirrored, wanted)
+
+
+def _check_sizes(valid: float, test: float, seed: int) -> None:
+    if not (0 <= valid < 1 and 0 <= test < 1 and valid + test < 1):
+        raise BadInput(
+            f"valid {valid:g} and test {test:g} leave nothing to train on",
+            remedy="their sum must be below 1, and neither below 0",
+        )
+    if seed < 0:
+        raise BadInput(f"the seed is {seed}; it must not be negative")
+
+
+def _provenance(old: Manifest, seed: int) -> Provenance:
+    return Provenance(
         name=old.name,
         source=f"{old.source}, split with seed {seed}",
         licence=old.licence,
@@ -147,10 +168,6 @@ def split_graph(
         left_out=old.left_out,
         refused=old.refused,
     )
-    content = Content(graph.entities, graph.relations, triples, graph.literal_tables)
-    write_graph(target, content, provenance, overwrite=overwrite, progress=progress)
-    wanted = {"train": len(head) - sum(counts), "valid": counts[0], "test": counts[1]}
-    return Resplit(Graph.open(target), mirrored, wanted)
 
 
 def _classes(mirrored: list[RelationPair], relations: int) -> np.ndarray:

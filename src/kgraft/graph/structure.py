@@ -19,7 +19,7 @@ from kgraft.columns import flat, numbers
 from kgraft.graph.adjacency import TripleArrays
 from kgraft.graph.batches import Refusals
 from kgraft.graph.iri_names import PREFIXES, short_iri
-from kgraft.graph.literals import LINK, make_tables
+from kgraft.graph.literals import LINK, LiteralTables, make_tables
 from kgraft.graph.write import Content
 
 BlankNodes = Literal["fold", "keep", "drop"]
@@ -229,32 +229,36 @@ def _move(
     ids = content.relations["id"]
     inside = folded[facts.head]
     head = np.where(inside, owner.entity[facts.head], facts.head)
+    restricted, properties = _restrictions(facts, ids, len(folded))
+    meaning = _meanings(owner, restricted, ids)
+    fillers = inside & _is_one_of(ids, _FILLERS)[facts.relation] & (restricted[facts.head] <= -2)
+    relation = _owner_relations(facts, ids, inside, meaning)
+    relation[fillers] = restricted[facts.head[fillers]]
+    relations, index = _with_relations(content, properties)
+    relation, meaning = _resolved(relation, index), _resolved(meaning, index)
+    keep = ~_is_plumbing(content, inside, fillers) & (relation >= 0)
+    keep &= ~(folded | gone)[facts.tail] & ~gone[facts.head]
+    moved = replace(facts, head=head.astype(np.int32), relation=relation.astype(np.int32))
+    content = replace(content, relations=relations, triples=moved.take(keep))
+    return _moved_literals(content, folded, owner, meaning, refusals)
+
+
+def _owner_relations(
+    facts: TripleArrays, ids: pa.ChunkedArray, inside: np.ndarray, meaning: np.ndarray
+) -> np.ndarray:
+    """Return the relation of each triple; the items of a list get that which led to the list."""
     relation = facts.relation.astype(np.int64)
     of_list = inside & _is_one_of(ids, _LIST)[facts.relation]
-    restricted, lost = _restrictions(facts, ids, len(folded))
-    meaning = _meanings(owner, restricted, ids)
     relation[of_list] = meaning[facts.head[of_list]]
-    fillers = inside & _is_one_of(ids, _FILLERS)[facts.relation] & (restricted[facts.head] <= -2)
-    relation[fillers] = restricted[facts.head[fillers]]
-    relation_ids = content.relations
-    if len(lost):
-        relation_ids, index = _with_relations(content, lost)
-        relation, meaning = (
-            np.where(r <= -2, index[np.maximum(-2 - r, 0)], r) for r in (relation, meaning)
-        )
-    plumbing = inside & _is_one_of(ids, (_ON_PROPERTY, f"{OWL}onClass"))[facts.relation] & ~fillers
+    return relation
+
+
+def _is_plumbing(content: Content, inside: np.ndarray, fillers: np.ndarray) -> np.ndarray:
+    """Return which triples of folded nodes only build a restriction, or end a list."""
+    facts, ids = content.triples, content.relations["id"]
+    of_restriction = _is_one_of(ids, (_ON_PROPERTY, f"{OWL}onClass"))[facts.relation] & ~fillers
     nil = _is_one_of(content.entities["id"], (f"{RDF}nil",))
-    plumbing |= inside & nil[facts.tail]
-    keep = ~plumbing & ~folded[facts.tail] & ~gone[facts.tail] & ~gone[facts.head]
-    keep &= relation >= 0
-    moved = TripleArrays(
-        head[keep].astype(np.int32),
-        relation[keep].astype(np.int32),
-        facts.tail[keep],
-        facts.split[keep],
-    )
-    content = replace(content, relations=relation_ids, triples=moved)
-    return _moved_literals(content, folded, owner, meaning, refusals)
+    return inside & (of_restriction | nil[facts.tail])
 
 
 def _is_one_of(ids: pa.ChunkedArray, names: tuple[str, ...]) -> np.ndarray:
@@ -272,9 +276,19 @@ def _restrictions(
     return restricted, properties
 
 
+def _resolved(relation: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """Return relations with the index of a restricted property in place of -2 - its place."""
+    is_property = relation <= -2
+    resolved = relation.copy()
+    resolved[is_property] = index[-2 - relation[is_property]]
+    return resolved
+
+
 def _with_relations(content: Content, entities: np.ndarray) -> tuple[pa.Table, np.ndarray]:
     """Return the relations with some entities among them, and the number of each of those."""
     relations = content.relations
+    if not len(entities):
+        return relations, np.zeros(0, np.int64)
     wanted = content.entities.take(pa.array(entities))
     position = pc.index_in(wanted["id"], relations["id"].combine_chunks())
     is_known = numbers(pc.is_valid(position))
@@ -299,28 +313,46 @@ def _moved_literals(
     inside[entity >= 0] = folded[entity[entity >= 0]]
     if not inside.any():
         return content
-    plumbing = numbers(pc.starts_with(literals.properties["id"], OWL)) | numbers(
-        pc.equal(literals.properties["id"], f"{RDF}type")
-    )
-    first = _is_one_of(literals.properties["id"], (_LIST[0],))
-    property_ = numbers(literals.literals["property"])
-    lost = inside & plumbing[property_]
-    counts = np.bincount(property_[lost], minlength=len(plumbing))
-    ids = literals.properties["id"].to_pylist()
-    count_by_name(refusals, "values of folded blank nodes", counts, ids.__getitem__)
-    names, datatypes = literals.keys()
-    of_list = inside & first[property_]
-    of_list[of_list] = meaning[entity[of_list]] >= 0  # nothing may lead to a list
-    if of_list.any():
-        items = flat(content.relations["id"].take(pa.array(meaning[entity[of_list]])))
-        names = pc.replace_with_mask(names, pa.array(of_list), items)
+    keep = ~_lost_literals(literals, inside, refusals)
+    names, datatypes = _owner_keys(content, inside, meaning)
     entity[inside] = owner.entity[entity[inside]]
-    keep = ~lost
     mask = pa.array(keep)
-    labels = dict(zip(ids, literals.properties["label"].to_pylist(), strict=True))
     keys = (names.filter(mask), datatypes.filter(mask))
     value = literals.literals["value"].filter(mask)
+    labels = _labels(literals.properties)
     return replace(content, literals=make_tables(entity[keep], keys, value, labels.get))
+
+
+def _owner_keys(
+    content: Content, inside: np.ndarray, meaning: np.ndarray
+) -> tuple[pa.Array, pa.Array]:
+    """Return property and datatype of each literal; items of a list get what led to the list."""
+    literals = content.literals
+    names, datatypes = literals.keys()
+    first = _is_one_of(literals.properties["id"], (_LIST[0],))
+    of_list = inside & first[numbers(literals.literals["property"])]
+    of_list[of_list] = meaning[literals.entity[of_list]] >= 0  # nothing may lead to a list
+    if of_list.any():
+        items = flat(content.relations["id"].take(pa.array(meaning[literals.entity[of_list]])))
+        names = pc.replace_with_mask(names, pa.array(of_list), items)
+    return names, datatypes
+
+
+def _lost_literals(literals: LiteralTables, inside: np.ndarray, refusals: Refusals) -> np.ndarray:
+    """Return which literals of folded nodes are of restrictions and types, and count them."""
+    ids = literals.properties["id"]
+    of_owl, of_type = pc.starts_with(ids, OWL), pc.equal(ids, f"{RDF}type")
+    property_ = numbers(literals.literals["property"])
+    lost = inside & (numbers(of_owl) | numbers(of_type))[property_]
+    counts = np.bincount(property_[lost], minlength=len(ids))
+    count_by_name(refusals, "values of folded blank nodes", counts, ids.to_pylist().__getitem__)
+    return lost
+
+
+def _labels(*tables: pa.Table) -> dict[str, str]:
+    """Return the labels of relations or properties by their ids, those of later tables first."""
+    rows = (row for table in tables for row in table.select(["id", "label"]).to_pylist())
+    return {row["id"]: row["label"] for row in rows}
 
 
 def _links(content: Content, since: int) -> np.ndarray:
@@ -355,11 +387,7 @@ def links_as_literals(content: Content, links: np.ndarray) -> Content:
         pa.concat_arrays([names[0], property_]),
         pa.concat_arrays([names[1], pa.repeat(pa.scalar(LINK), len(rows))]),
     )
-    labels = {
-        row["id"]: row["label"]
-        for table in (relations, old.properties)
-        for row in table.select(["id", "label"]).to_pylist()
-    }
+    labels = _labels(relations, old.properties)
     subject = np.concatenate([old.entity, facts.head[rows]])
     values = pa.concat_arrays([flat(old.literals["value"]), value])
     literals = make_tables(subject, keys, values, labels.get)

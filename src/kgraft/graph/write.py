@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -66,32 +66,15 @@ def _write(folder: Path, content: Content, provenance: Provenance, progress: Pro
     entities, relations = len(content.entities), len(content.relations)
     progress.start("sorting triples", None)
     triples = sort_triples(content.triples, entities, relations)
-    write_table(folder, "entities", content.entities)
-    write_table(folder, "relations", content.relations)
-    _write_triples(folder, triples)
-    if len(content.literals):
-        literals = content.literals.labelled(content.relations, content.entities)
-        for name, table in literals.named().items():
-            write_table(folder, name, table)
-    _write_adjacency(folder, build_adjacency(triples, entities))
-    id_seed = _write_ids(folder, content.entities["id"])
-
-    left_out = dict(provenance.left_out)
-    if len(triples) < len(content.triples):
-        repeated = len(content.triples) - len(triples)
-        left_out["repeated triples"] = left_out.get("repeated triples", 0) + repeated
-    tables, alias_seed = name_tables(content.entities, triples, progress)
-    for name, table in tables.items():
-        write_table(folder, name, table)
-
+    _write_content(folder, replace(content, triples=triples))
+    id_seed, alias_seed = _write_indexes(folder, content.entities, triples, progress)
     progress.start("checksums", None)
     files = {path.name: describe_file(path) for path in sorted(folder.glob("*.arrow"))}
-    counts = np.bincount(triples.split, minlength=len(SPLITS)).tolist()
     return Manifest(
         entities=entities,
         relations=relations,
         triples=len(triples),
-        splits=dict(zip(SPLITS, counts, strict=True)),
+        splits=_split_sizes(triples),
         version=content_version(files),
         name=provenance.name,
         source=provenance.source,
@@ -102,11 +85,45 @@ def _write(folder: Path, content: Content, provenance: Provenance, progress: Pro
         keys_version=KEYS_VERSION,
         id_seed=id_seed,
         literals=len(content.literals),
-        left_out=left_out,
+        left_out=_with_repeated(provenance.left_out, len(content.triples) - len(triples)),
         refused=provenance.refused,
         notes=provenance.notes,
         files=files,
     )
+
+
+def _write_content(folder: Path, content: Content) -> None:
+    write_table(folder, "entities", content.entities)
+    write_table(folder, "relations", content.relations)
+    _write_triples(folder, content.triples)
+    if len(content.literals):
+        literals = content.literals.labelled(content.relations, content.entities)
+        for name, table in literals.named().items():
+            write_table(folder, name, table)
+
+
+def _split_sizes(triples: TripleArrays) -> dict[str, int]:
+    counts = np.bincount(triples.split, minlength=len(SPLITS)).tolist()
+    return dict(zip(SPLITS, counts, strict=True))
+
+
+def _write_indexes(
+    folder: Path, entities: pa.Table, triples: TripleArrays, progress: Progress
+) -> tuple[int, int]:
+    """Write the adjacency, ids and names; return the seeds of the hashes of ids and of names."""
+    _write_adjacency(folder, build_adjacency(triples, len(entities)))
+    id_seed = _write_ids(folder, entities["id"])
+    tables, alias_seed = name_tables(entities, triples, progress)
+    for name, table in tables.items():
+        write_table(folder, name, table)
+    return id_seed, alias_seed
+
+
+def _with_repeated(left_out: dict[str, int], repeated: int) -> dict[str, int]:
+    """Return what was left out together with the triples that were there already."""
+    if not repeated:
+        return dict(left_out)
+    return {**left_out, "repeated triples": left_out.get("repeated triples", 0) + repeated}
 
 
 def name_tables(

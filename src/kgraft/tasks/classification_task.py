@@ -119,6 +119,12 @@ def _overlaps(batch: MentionBatch, window: Tensor, first: Tensor, last: Tensor) 
     return overlaps & batch.present[window]
 
 
+def _token_means(tokens: Tensor, first: Tensor, last: Tensor) -> Tensor:
+    """Return the mean of the tokens first:last of each row, (n, D)."""
+    column = torch.arange(tokens.shape[1])
+    return _means((column >= first) & (column < last), tokens)
+
+
 def _means(chosen: Tensor, vectors: Tensor) -> Tensor:
     """Return the mean of those of some vectors (n, K, D) that are chosen (n, K); 0 of none."""
     weights = chosen / chosen.sum(1, keepdim=True).clamp_min(1)
