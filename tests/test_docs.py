@@ -55,11 +55,17 @@ def run(line):
     return done.stdout
 
 
+REGISTRIES = (FORMATS, WRITERS, MODELS, GRAFTS, KNOWLEDGE, GRAFT_TASKS, JOINT_TASKS)
+
+
 @pytest.fixture
-def own_registries(monkeypatch):
+def own_registries():
     """Let examples register what they like: it is gone afterwards."""
-    for registry in (FORMATS, WRITERS, MODELS, GRAFTS, KNOWLEDGE, GRAFT_TASKS, JOINT_TASKS):
-        monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    names = [set(registry.names()) for registry in REGISTRIES]
+    yield
+    for registry, before in zip(REGISTRIES, names, strict=True):
+        for name in registry._registered.keys() - before:
+            del registry._registered[name]
 
 
 @pytest.mark.slow
