@@ -127,6 +127,7 @@ def test_a_look_inside_for_programs(folder):
     assert told["words"][0]["text"] == "Paris"
 
 
+@pytest.mark.slow
 def test_what_knowledge_adds(folder):
     done = run("eval", "wic", "--data", folder / "wic", "--model", folder / "graft")
     assert "on 0." in done.stdout

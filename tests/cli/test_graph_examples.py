@@ -51,6 +51,7 @@ def test_every_command_has_an_example(name):
     assert any(words[:2] == ["graph", name] for words in examples())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_the_examples_run():
     ran, targets = set(), []

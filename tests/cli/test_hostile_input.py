@@ -209,6 +209,7 @@ def numbers_given(command, *name):
             yield [*name, *itertools.chain(*pairs), option.opts[0]], "int" in kind
 
 
+@pytest.mark.slow
 def test_absurd_numbers_are_refused_by_every_option():
     commands = list(numbers_given(typer.main.get_command(app)))
     assert len(commands) > 40

@@ -67,6 +67,7 @@ def test_an_import_over_another_graph_that_is_killed(place):
     assert check_graph(out) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -86,6 +87,7 @@ def test_a_change_that_is_killed(place, command, monkeypatch):
     assert check_graph(out) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.nt", "out"])
 def test_an_export_that_is_killed(place, name):
     out = place / name

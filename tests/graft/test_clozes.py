@@ -97,6 +97,7 @@ def test_a_forgotten_fact_is_recalled_only_by_those_of_others(recalling, clozes,
     assert not any(e in own for e, own in zip(clozes.entity.tolist(), offered, strict=True))
 
 
+@pytest.mark.slow
 def test_facts_are_learnt(recalling, clozes):
     windows = locate_clozes(recalling, 2, clozes, forgotten=0.0)
     settings = GraftSettings(

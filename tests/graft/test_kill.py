@@ -6,6 +6,7 @@ import sys
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["graft.safetensors", "head.safetensors"])
 def test_killed_runs_end_with_the_same_bits(trained, file):
     whole, parts = (trained / name / file for name in ("whole", "parts"))

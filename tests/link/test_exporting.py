@@ -34,6 +34,7 @@ def test_a_linker_is_written_with_what_it_costs(export, tmp_path):
     assert {path.name for path in fast.iterdir()} == files
 
 
+@pytest.mark.slow
 def test_what_is_there_is_kept(export, tmp_path):
     (tmp_path / "fast").mkdir()
     with pytest.raises(BadInput, match="fast exists already"):

@@ -220,6 +220,7 @@ def test_weights_of_other_sizes_are_refused(folder, sizes):
         Encoder.load(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("through_model", [False, True])
 def test_threads_read_as_one_does(through_model):
     encoder = Encoder.load(device="cpu")

@@ -1,5 +1,6 @@
 """The head learns to read an encoder that does not change."""
 
+import pytest
 import torch
 
 from kgraft.text import Encoder, MaskedHead, MaskedSettings, MaskedTask
@@ -39,6 +40,7 @@ def test_a_stopped_training_resumes_to_the_same_bits(encoder, tmp_path):
     assert whole.read_bytes() == parts.read_bytes()
 
 
+@pytest.mark.slow
 def test_an_encoder_with_a_rate_learns_and_is_written(encoder, tmp_path):
     own = Encoder.load(device="cpu", max_length=64)
     _, epochs = run(own, tmp_path / "both", settings=SETTINGS.replace(encoder_rate=1e-4))

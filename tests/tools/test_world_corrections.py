@@ -81,6 +81,7 @@ def test_city_names_written_by_hand_find_their_city():
     assert city_names.LABELS.keys() | city_names.NAMES.keys() <= keys
 
 
+@pytest.mark.slow
 def test_roles_belong_to_capitals():
     for iso, name in corrections.ROLES:
         assert name in {city.name for city in facts.capitals(iso)}

@@ -43,6 +43,7 @@ def test_all_models_are_measured_against_their_goals(ring):
         assert result["figures"][f"{model}_dimension"] == 8
 
 
+@pytest.mark.slow
 def test_a_model_is_trained_once_and_anew_when_its_preset_changes(ring, monkeypatch, capsys):
     first = run(ring)["figures"]
     capsys.readouterr()

@@ -9,6 +9,7 @@ from kgraft.tasks.graft.facts import reciprocal_ranks
 from kgraft.text import MaskedHead
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use_knowledge", [True, False])
 def test_ranks(encoder, graph, use_knowledge):
     clozes = make_clozes(encoder, graph, graph.triples, graph.triples)

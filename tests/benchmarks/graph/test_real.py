@@ -1,9 +1,9 @@
-from benchmarks.fetch_real_files import RealFile
-from benchmarks.graph_real import _source
+from benchmarks.data.fetch_real_files import RealFile
+from benchmarks.graph.real import _source
 
 
 def test_a_file_is_imported_with_its_companion(tmp_path, monkeypatch):
-    monkeypatch.setattr("benchmarks.fetch_real_files.TARGET", tmp_path / "files")
+    monkeypatch.setattr("benchmarks.data.fetch_real_files.TARGET", tmp_path / "files")
     edges = RealFile("npm", "@a/b", "1", "data/edges.csv", "", "csv", "", "data/nodes.csv")
     edges.target.parent.mkdir(parents=True)
     edges.target.write_text("a,b\n")
