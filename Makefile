@@ -16,11 +16,11 @@ demo: $(VENV)/.kgraft ## Link three sentences to the built-in graph and show wha
 test: lint docs ## Lint, types, import contract, the documentation, and all tests
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(COVERAGE)
 
-quick: $(VENV)/.kgraft-dev ## Ruff and the fast tests, for the inner loop
+quick: $(VENV)/.kgraft-dev ## Ruff and the library's fast tests, for the inner loop
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow" \
-	  --hypothesis-profile=quick
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -n auto --dist loadfile -m "not slow" \
+	  --hypothesis-profile=quick --ignore=tests/benchmarks --ignore=tests/tools
 
 coverage: ## The same, with the share of lines that the tests run
 	@$(MAKE) test COVERAGE="--cov=kgraft --cov-report=term:skip-covered"

@@ -161,6 +161,7 @@ def test_commands_in_the_text_name_commands_and_options(page):
         assert {word for word in words if word.startswith("--")} <= options, words
 
 
+@pytest.mark.slow
 def test_examples_in_the_help_are_spelt_right(parse):
     examples = [shlex.split(line)[1:] for line in help_lines(typer.main.get_command(app))]
     assert len(examples) > 50
@@ -179,6 +180,7 @@ def help_lines(command):
         yield from help_lines(below)
 
 
+@pytest.mark.slow
 def test_your_own_graph_in_the_readme_can_be_pasted(folder):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     block = re.search(r"## Your own graph\n\n```sh\n(.*?)```", text, re.DOTALL)

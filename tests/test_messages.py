@@ -14,6 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from kgraft.cli import app
@@ -126,6 +127,7 @@ def transcript():
     return "\n".join(parts)
 
 
+@pytest.mark.slow
 def test_messages_read_as_written_down(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")

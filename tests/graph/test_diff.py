@@ -90,6 +90,7 @@ def test_values_that_were_added_removed_and_changed(tmp_path):
 VALUE = st.tuples(st.sampled_from("ab"), st.sampled_from("pq"), st.sampled_from("xyz"))
 
 
+@pytest.mark.slow
 @given(st.sets(VALUE), st.sets(VALUE))
 def test_values_differ_as_sets_do(old, new):
     with tempfile.TemporaryDirectory() as folder:

@@ -10,6 +10,7 @@ import pytest
 
 from kgraft.graph import Graph, build_graph, export_graph, open_source
 
+pytestmark = pytest.mark.slow
 DATA = Path(os.environ.get("KGRAFT_DATA") or Path(__file__).parents[3] / "shared" / "data")
 
 

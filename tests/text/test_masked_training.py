@@ -32,6 +32,7 @@ def test_the_head_learns_and_the_encoder_does_not(encoder, tmp_path):
     assert torch.equal(MaskedHead.load(tmp_path / "head", encoder).dense.weight, head.dense.weight)
 
 
+@pytest.mark.slow
 def test_a_stopped_training_resumes_to_the_same_bits(encoder, tmp_path):
     run(encoder, tmp_path / "whole")
     run(encoder, tmp_path / "parts", stop=1)

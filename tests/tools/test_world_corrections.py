@@ -106,6 +106,7 @@ def test_states_are_all_there():
     assert us_states.NAMES.keys() <= us_states.STATES.keys()
 
 
+@pytest.mark.slow
 def test_an_unknown_capital_is_refused():
     with pytest.raises(LookupError, match="no city Atlantis in FR"):
         facts.find_city("FR", "Atlantis")

@@ -219,6 +219,7 @@ def test_overwriting_resumes_a_run_that_can_be_resumed(tmp_path):
     assert [epoch.number for epoch in epochs] == [2, 3, 4, 5]
 
 
+@pytest.mark.slow
 def test_a_second_training_in_the_same_folder_is_refused(tmp_path):
     out = tmp_path / "out"
     training = fit(Tiny(), out, TinySettings())
