@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kgraft.corpus import AnnotatedTexts, read_json_lines
+from kgraft.corpus import AnnotatedTexts, read_records
 from kgraft.errors import BadInput
 from kgraft.graph import Entity, Graph, Mentions
-from kgraft.json_text import parse_json
 from kgraft.link import Link, Linker
 
 
@@ -55,7 +54,7 @@ class Questions:
         """
         indices = _indices_by_name(graph)
         texts, rows, answers = [], [], []
-        for line in _read_lines(path):
+        for line in read_records(path, _Line.of, "question"):
             topic = indices.get(line.topic)
             if topic is None:
                 continue
@@ -100,17 +99,6 @@ class Questions:
         text = np.arange(len(self))
         mentions = Mentions.without_candidates(text, self.start, self.end, gold=self.topic)
         return AnnotatedTexts(self.texts, mentions)
-
-
-def _read_lines(path: Path) -> list[_Line]:
-    lines = []
-    for number, line in read_json_lines(path):
-        try:
-            lines.append(_Line.of(parse_json(line)))
-        except (ValueError, LookupError, TypeError) as error:
-            reason = f"is not a question ({type(error).__name__}: {error})"
-            raise BadInput(reason, file=str(path), line=number) from error
-    return lines
 
 
 def _best_topic(text: str, links: Sequence[Link]) -> tuple[int, int, int]:

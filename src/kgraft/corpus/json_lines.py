@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any, TypeVar
 
 from kgraft.errors import BadInput, NotFound
+from kgraft.json_text import parse_json
 from kgraft.progress import Silent
 from kgraft.streams import open_bytes
+
+Record = TypeVar("Record")
 
 FIRST_LINES = 20  # that show what the objects of a file have
 
@@ -42,3 +46,15 @@ def _decode(raw: bytes, path: Path, number: int) -> str:
     except UnicodeDecodeError as error:
         remedy = "convert it: iconv -t UTF-8"
         raise BadInput("is not UTF-8", file=str(path), line=number, remedy=remedy) from error
+
+
+def read_records(path: Path, parse: Callable[[Any], Record], name: str) -> list[Record]:
+    """Parse the objects of JSON Lines; one that is not a `name` is refused with its line."""
+    records = []
+    for number, line in read_json_lines(path):
+        try:
+            records.append(parse(parse_json(line)))
+        except (ValueError, LookupError, TypeError) as error:
+            reason = f"is not a {name} ({type(error).__name__}: {error})"
+            raise BadInput(reason, file=str(path), line=number) from error
+    return records

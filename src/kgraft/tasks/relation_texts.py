@@ -13,11 +13,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from kgraft.corpus import AnnotatedTexts, read_json_lines
+from kgraft.corpus import AnnotatedTexts, read_records
 from kgraft.errors import BadInput
 from kgraft.graph import UNKNOWN, Graph, Mentions
 from kgraft.joint import FineTuning, GoldWindows, JointModel
-from kgraft.json_text import parse_json
 from kgraft.tasks.examples import mark_spans
 from kgraft.text import length_batches
 from kgraft.vectors import Memory
@@ -63,7 +62,8 @@ class RelationTexts:
 
         An end without an `entity` refers to the likeliest one of its name.
         """
-        lines = [line for line in _read_lines(path) if line.relation not in without]
+        every = read_records(path, _Line.of, "text with a relation")
+        lines = [line for line in every if line.relation not in without]
         if not lines:
             raise BadInput("contains no text with a relation", file=str(path))
         labels, relation = np.unique([line.relation for line in lines], return_inverse=True)
@@ -87,17 +87,6 @@ class RelationTexts:
         start, end = self.span.reshape(-1, 2).T
         mentions = Mentions.without_candidates(text, start, end, gold=self.entity.ravel())
         return AnnotatedTexts(self.texts, mentions)
-
-
-def _read_lines(path: Path) -> list[_Line]:
-    lines = []
-    for number, line in read_json_lines(path):
-        try:
-            lines.append(_Line.of(parse_json(line)))
-        except (ValueError, LookupError, TypeError) as error:
-            reason = f"is not a text with a relation ({type(error).__name__}: {error})"
-            raise BadInput(reason, file=str(path), line=number) from error
-    return lines
 
 
 def _entities_of(lines: Sequence[_Line], graph: Graph) -> np.ndarray:
