@@ -11,7 +11,7 @@ of the question. Without knowledge there is nothing to walk on: q · W E_e ranks
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from kgraft.ask.questions import Questions
 from kgraft.ask.settings import AnswererConfig
 from kgraft.ask.walks import EntityScores, Walk, all_entities
-from kgraft.graph import Entity, Fact, Graph, GraphPath
+from kgraft.graph import Entity, Graph, GraphPath
 from kgraft.joint import GoldWindows, JointModel, TextBatch, open_memory
 from kgraft.storage import MODEL_MANIFEST, Kind
 from kgraft.tensors import load_tensors, write_tensors
@@ -213,7 +213,7 @@ class Answerer(nn.Module, Pretrained[AnswererConfig]):
             answers = []
             for entity, score in ((int(own.entity[n]), float(own.score[n])) for n in order):
                 facts = walk.path(index, entity, self.graph.adjacency) if walk else []
-                path = _graph_path(self.graph, int(questions.topic[row]), facts)
+                path = self.graph.path_of(int(questions.topic[row]), facts)
                 answers.append(Answer(self.graph.entity(entity), score, path))
             yield tuple(answers)
 
@@ -236,14 +236,3 @@ class Answerer(nn.Module, Pretrained[AnswererConfig]):
         answerer = cls(model, graph, memory, config)
         load_tensors(answerer.walker, folder / WALKER)
         return answerer.eval()
-
-
-def _graph_path(graph: Graph, topic: int, facts: Sequence[Fact]) -> GraphPath:
-    """Return a chain of facts that begins at a topic."""
-    entities, relations, forward = [graph.entity(topic)], [], []
-    for head, relation, tail in facts:
-        leaves = head == entities[-1].index
-        entities.append(graph.entity(tail if leaves else head))
-        relations.append(graph.relation(relation))
-        forward.append(leaves)
-    return GraphPath(tuple(entities), tuple(relations), tuple(forward))

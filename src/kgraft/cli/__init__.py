@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli import ask, embed, graft, graph, joint, link
+from kgraft.cli import ask, embed, graft, graph, joint, link, reason
 from kgraft.cli.output import OneLineErrors
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.add_typer(embed.app, name="embed")
 app.add_typer(link.app, name="link")
 app.add_typer(graft.app, name="graft")
 app.add_typer(joint.app, name="joint")
+app.add_typer(reason.app, name="reason")
 app.add_typer(ask.app, name="ask")
 
 

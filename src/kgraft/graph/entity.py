@@ -157,6 +157,15 @@ class GraphPath:
     def __len__(self) -> int:
         return len(self.relations)
 
+    def triples(self) -> list[tuple[str, str, str]]:
+        """Return the ids of the triples, each as the graph has it."""
+        ends = zip(self.entities, self.entities[1:], strict=False)
+        steps = zip(ends, self.relations, self.forward, strict=True)
+        return [
+            (near.id, relation.id, far.id) if forward else (far.id, relation.id, near.id)
+            for (near, far), relation, forward in steps
+        ]
+
     def verbalise(self) -> str:
         """Say the path in words: `Paris — capital of → France ← borders — Germany`."""
         words = [self.entities[0].label]

@@ -27,7 +27,7 @@ from kgraft.graph.entity import (
 from kgraft.graph.folder import read_manifest, read_tables
 from kgraft.graph.literals import Literal, Value
 from kgraft.graph.lookup import candidates_by_alias, find_index, find_relation, resolve_name
-from kgraft.graph.paths import Subgraph, graph_paths, subgraph
+from kgraft.graph.paths import Fact, Subgraph, graph_paths, path_of, subgraph
 from kgraft.graph.query import Patterns, Solutions, query_graph
 from kgraft.graph.search import search_all
 from kgraft.graph.stored import StoredGraph
@@ -212,6 +212,10 @@ class Graph(StoredGraph):
         """Return the paths between two entities: shorter first, then through rarer entities."""
         ends = self.index(start), self.index(end)
         return graph_paths(self, *ends, longest=longest, limit=limit)
+
+    def path_of(self, start: EntityLike, facts: Iterable[Fact]) -> GraphPath:
+        """Return a chain of facts, given by index, that begins at an entity."""
+        return path_of(self, self.index(start), facts)
 
     def query(self, patterns: Patterns, *, limit: int | None = None) -> Solutions:
         """Return what the variables of some triple patterns stand for where all patterns hold.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -199,3 +199,14 @@ def graph_paths(
         )
         for path in paths
     ]
+
+
+def path_of(graph: StoredGraph, start: int, facts: Iterable[Fact]) -> GraphPath:
+    """Return a chain of facts that begins at an entity, with the entities and relations."""
+    entities, relations, forward = [start], [], []
+    for head, relation, tail in facts:
+        leaves = head == entities[-1]
+        entities.append(tail if leaves else head)
+        relations.append(graph.all_relations[relation])
+        forward.append(leaves)
+    return GraphPath(tuple(graph.entities_at(entities)), tuple(relations), tuple(forward))

@@ -1,0 +1,9 @@
+"""`kgraft reason`: what is missing in a graph, and why one should think so."""
+
+from __future__ import annotations
+
+import typer
+
+app = typer.Typer(
+    help="Complete a graph by rules, paths and facts, and say why.", no_args_is_help=True
+)

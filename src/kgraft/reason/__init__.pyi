@@ -1,0 +1,7 @@
+from .reasons import Reason
+from .source import Source
+
+__all__ = [
+    "Reason",
+    "Source",
+]

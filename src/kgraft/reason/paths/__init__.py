@@ -1,0 +1,1 @@
+"""Reasoning by paths: Bellman-Ford over relations, on any graph."""

@@ -1,0 +1,1 @@
+"""Horn rules: mined from a graph, applied to it, read and written."""
