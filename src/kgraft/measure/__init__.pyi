@@ -1,5 +1,6 @@
 from .calibration import Logistic, brier, calibration_error, fit_logistic
 from .paired import Difference, Figure, f1, macro_f1, paired_difference, perplexity, ratio
+from .plausibility import Plausibility
 from .queries import Queries, QueryBatch
 from .ranking import (
     PROTOCOL,
@@ -18,6 +19,7 @@ __all__ = [
     "Difference",
     "Figure",
     "Logistic",
+    "Plausibility",
     "Queries",
     "QueryBatch",
     "Ranking",

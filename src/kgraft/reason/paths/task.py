@@ -1,0 +1,135 @@
+"""Training a reasoner: facts of graphs are asked for, in both directions, while they are hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+from kgraft.graph import TripleArrays
+from kgraft.measure import Queries, QueryBatch, rank
+from kgraft.reason.paths.path_graph import PathGraph
+from kgraft.reason.paths.pieces import draw_piece
+from kgraft.reason.paths.reasoner import AskedFacts, Reasoner
+from kgraft.reason.settings import ReasonerSettings
+from kgraft.training import AdamWTask, Purpose, stream
+
+VALID_CHUNK = 16  # queries that are ranked at once
+
+
+@dataclass(frozen=True)
+class ValidGraph:
+    """A graph with held-out queries that a reasoner is judged by."""
+
+    graph: PathGraph
+    queries: Queries
+    known: Queries
+
+
+class ReasonerTask(AdamWTask[int]):
+    """A reasoner in training; a batch is the number of a step.
+
+    Each step is about one of the graphs, the larger ones more often, or about a piece of it where
+    it has more entities than a piece.
+    """
+
+    kind = Reasoner.kind
+    watch = "mrr"
+    remedy = "lower the learning rate: --learning-rate"
+
+    def __init__(
+        self,
+        reasoner: Reasoner,
+        graphs: Sequence[PathGraph],
+        valid: Sequence[ValidGraph],
+        settings: ReasonerSettings,
+        *,
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.reasoner, self.graphs, self.valid = reasoner, graphs, valid
+        self.settings, self.facts = settings, dict(facts or {})
+        super().__init__(reasoner, [(settings.learning_rate, reasoner.parameters())])
+        self.steps = settings.epochs * settings.steps
+        sizes = np.sqrt([len(graph.triples) for graph in graphs])
+        self.weights = sizes / sizes.sum()
+
+    def identity(self) -> dict[str, Any]:
+        """Return the reasoner's form and what it learns from."""
+        return {"reasoner": self.reasoner.config.to_dict(), **self.facts}
+
+    def batches(self, epoch: int) -> range:
+        """Return the numbers of the steps of an epoch."""
+        return range(epoch * self.settings.steps, (epoch + 1) * self.settings.steps)
+
+    def step(self, batch: int, step: int) -> dict[str, float]:
+        """Update the parameters once."""
+        draw = stream(self.settings.seed, Purpose.STEP, batch)
+        graph = self.graphs[draw.choice(len(self.graphs), p=self.weights)]
+        if graph.entities > self.settings.piece:
+            size = int(draw.integers(self.settings.piece // 4, self.settings.piece + 1))
+            graph = draw_piece(graph, size, draw)
+        rows = draw.integers(len(graph.triples), size=self.settings.batch)
+        asked = both_directions(graph.triples[rows], graph.relations)
+        scores = self.reasoner(graph, asked)  # (B, N)
+        loss = answer_loss(scores, graph, asked)
+        return self.update(loss, step)
+
+    def validate(self) -> dict[str, float]:
+        """Return the mean MRR over the graphs that judge."""
+        means = [rank_valid(self.reasoner, valid) for valid in self.valid]
+        figures = {f"mrr_{index}": mrr for index, mrr in enumerate(means)} if means[1:] else {}
+        return {"mrr": float(np.mean(means)), **figures} if means else {}
+
+    def save(self, folder: Path) -> None:
+        """Write the reasoner."""
+        facts = {"settings": self.settings.to_dict(), "valid": dict(self.best_figures)}
+        self.reasoner.save_pretrained(folder, facts={**self.facts, **facts})
+
+
+def both_directions(triples: np.ndarray, relations: int) -> AskedFacts:
+    """Ask for the tails and for the heads of triples (n, 3)."""
+    head, relation, tail = triples.T
+    return AskedFacts(
+        np.concatenate([head, tail]),
+        np.concatenate([relation, relation + relations]),
+        np.concatenate([tail, head]),
+    )
+
+
+def answer_loss(scores: torch.Tensor, graph: PathGraph, asked: AskedFacts) -> torch.Tensor:
+    """Return the mean of -log p(answer), where other true answers do not compete."""
+    assert asked.answer is not None
+    answers = torch.from_numpy(asked.answer).long()
+    rows, others = _other_answers(graph, asked)
+    competing = scores.index_put((rows, others), torch.tensor(-torch.inf))
+    return cross_entropy(competing, answers)
+
+
+def _other_answers(graph: PathGraph, asked: AskedFacts) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the other answers that the graph has to the queries: (row, entity), flat."""
+    edges = graph.edges
+    first, last = edges.bounds[asked.entity], edges.bounds[asked.entity + 1]
+    from kgraft.arrays import expand
+
+    row, edge = expand(first, last)
+    other = edges.neighbour[edge]
+    kept = (edges.relation[edge] == asked.relation[row]) & (other != asked.answer[row])
+    return torch.from_numpy(row[kept]), torch.from_numpy(other[kept]).long()
+
+
+@torch.no_grad()
+def rank_valid(reasoner: Reasoner, valid: ValidGraph) -> float:
+    """Return the filtered MRR of held-out queries."""
+
+    def score(batch: QueryBatch) -> np.ndarray:
+        scores: np.ndarray = reasoner(valid.graph, AskedFacts(batch.entity, batch.relation)).numpy()
+        return scores
+
+    entities = valid.graph.entities
+    ranking = rank(score, valid.queries, valid.known, entities=entities, scores=VALID_CHUNK * entities)
+    return ranking.figures()["mrr"]
