@@ -59,10 +59,9 @@ def naive_penalty(embedding, batch):
         inverse = embedding.relation_vectors(torch.tensor([batch.relation[row]]))
         relation = size(embedding, inverse).sum() if settings.relation_weight else 0.0
         if settings.regulariser == "dura" and settings.relation_weight:
-            there = embedding.model.compose(embedding.entities[batch.entity[row]], inverse)
-            back = embedding.model.compose(
-                embedding.entities[answer], embedding.model.invert(inverse)
-            )
+            model, parameters = embedding.model, embedding.parameters
+            there = model.query(embedding.entities[batch.entity[row]], inverse, parameters)
+            back = model.query(embedding.entities[answer], model.invert(inverse), parameters)
             relation = there.square().sum() + back.square().sum()
         total = total + settings.entity_weight * ends + settings.relation_weight * relation
     return total / len(batch.answer)
@@ -72,7 +71,7 @@ def naive_fit(embedding, batch, mask):
     settings = embedding.settings
     numbers = torch.from_numpy(batch.entity), torch.from_numpy(batch.relation)
     queries = embedding.queries(*numbers) * mask
-    scores = embedding.similarity(queries, embedding.entities)  # (B, N)
+    scores = embedding.compare(queries, embedding.entities)  # (B, N)
     row, answer = map(torch.from_numpy, (batch.row, batch.answer))
     if batch.negatives is None:
         return cross_entropy(scores[row], answer)

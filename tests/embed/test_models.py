@@ -1,4 +1,4 @@
-"""The contract of every model: its scores are those of its paper, batch from either end."""
+"""The contract of every model: its scores are those of its paper, asked for from either end."""
 
 import cmath
 from math import pi, sqrt
@@ -187,8 +187,8 @@ def test_a_relation_turned_round_gives_the_score_of_the_head(model, similarity, 
     triples = all_triples(embedding)
     h, r, t = torch.tensor(triples).T
     inverse = declared.invert(embedding.relations[r])
-    queries = declared.compose(embedding.entities[t], inverse)[:, None]
-    found = embedding.similarity(queries, embedding.entities[h][:, None])[:, 0, 0]
+    queries = declared.query(embedding.entities[t], inverse, {})[:, None]
+    found = embedding.compare(queries, embedding.entities[h][:, None])[:, 0, 0]
     near(found, [naive_score(embedding, *triple) for triple in triples])
 
 
