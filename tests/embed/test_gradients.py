@@ -18,6 +18,7 @@ ENTITIES, RELATIONS, DIMENSION = 9, 2, 4
 USUAL = {
     "complex": {"similarity": "dot", "relation_weight": 0.2},
     "distmult": {"similarity": "dot", "relation_weight": 0.2},
+    "pairre": {"similarity": "l2", "relation_weight": 0.2},
     "rotate": {"similarity": "squared"},
     "transe": {"similarity": "l2", "relation_weight": 0.2},
 }
@@ -122,9 +123,10 @@ def test_gradients_are_those_of_the_whole_loss(model, loss, seed, reciprocal, ki
     agree(make(model, seed=seed, **changes), batch)
 
 
-@pytest.mark.parametrize("similarity", ["l1", "modulus"])
-def test_gradients_of_what_is_no_product(similarity):
-    model = "transe" if similarity == "l1" else "rotate"
+@pytest.mark.parametrize(
+    ("model", "similarity"), [("transe", "l1"), ("rotate", "modulus"), ("pairre", "l1")]
+)
+def test_gradients_of_what_is_no_product(model, similarity):
     batch = ask(np.random.default_rng(3), sampled=True)
     agree(make(model, similarity=similarity, loss="margin", margin=5.0), batch)
 
