@@ -1,4 +1,4 @@
-"""Which end is batch for, and which entities are drawn as wrong ones."""
+"""Which end is asked for, and which entities are drawn as wrong ones."""
 
 import numpy as np
 import pytest

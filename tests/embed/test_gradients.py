@@ -18,6 +18,7 @@ ENTITIES, RELATIONS, DIMENSION = 9, 2, 4
 USUAL = {
     "complex": {"similarity": "dot", "relation_weight": 0.2},
     "distmult": {"similarity": "dot", "relation_weight": 0.2},
+    "pairre": {"similarity": "l2", "relation_weight": 0.2},
     "rotate": {"similarity": "squared"},
     "transe": {"similarity": "l2", "relation_weight": 0.2},
 }
@@ -59,10 +60,9 @@ def naive_penalty(embedding, batch):
         inverse = embedding.relation_vectors(torch.tensor([batch.relation[row]]))
         relation = size(embedding, inverse).sum() if settings.relation_weight else 0.0
         if settings.regulariser == "dura" and settings.relation_weight:
-            there = embedding.model.compose(embedding.entities[batch.entity[row]], inverse)
-            back = embedding.model.compose(
-                embedding.entities[answer], embedding.model.invert(inverse)
-            )
+            model, parameters = embedding.model, embedding.parameters
+            there = model.query(embedding.entities[batch.entity[row]], inverse, parameters)
+            back = model.query(embedding.entities[answer], model.invert(inverse), parameters)
             relation = there.square().sum() + back.square().sum()
         total = total + settings.entity_weight * ends + settings.relation_weight * relation
     return total / len(batch.answer)
@@ -72,7 +72,7 @@ def naive_fit(embedding, batch, mask):
     settings = embedding.settings
     numbers = torch.from_numpy(batch.entity), torch.from_numpy(batch.relation)
     queries = embedding.queries(*numbers) * mask
-    scores = embedding.similarity(queries, embedding.entities)  # (B, N)
+    scores = embedding.compare(queries, embedding.entities)  # (B, N)
     row, answer = map(torch.from_numpy, (batch.row, batch.answer))
     if batch.negatives is None:
         return cross_entropy(scores[row], answer)
@@ -123,9 +123,10 @@ def test_gradients_are_those_of_the_whole_loss(model, loss, seed, reciprocal, ki
     agree(make(model, seed=seed, **changes), batch)
 
 
-@pytest.mark.parametrize("similarity", ["l1", "modulus"])
-def test_gradients_of_what_is_no_product(similarity):
-    model = "transe" if similarity == "l1" else "rotate"
+@pytest.mark.parametrize(
+    ("model", "similarity"), [("transe", "l1"), ("rotate", "modulus"), ("pairre", "l1")]
+)
+def test_gradients_of_what_is_no_product(model, similarity):
     batch = ask(np.random.default_rng(3), sampled=True)
     agree(make(model, similarity=similarity, loss="margin", margin=5.0), batch)
 

@@ -1,7 +1,7 @@
-"""The contract of every model: its scores are those of its paper, batch from either end."""
+"""The contract of every model: its scores are those of its paper, asked for from either end."""
 
 import cmath
-from math import pi, sqrt
+from math import hypot, pi, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -45,13 +45,21 @@ def complex_score(h, r, t):
     return sum((hi * ri * ti.conjugate()).real for hi, ri, ti in parts)
 
 
+def pairre_differences(h, r, t):
+    unit_h, unit_t = ([x / max(euclidean(v), 1e-12) for x in v] for v in (h, t))
+    return [
+        hi * of_head - ti * of_tail
+        for hi, ti, of_head, of_tail in zip(unit_h, unit_t, r[: len(h)], r[len(h) :], strict=True)
+    ]
+
+
 def of_sizes(differences, measure):
     """Return −measure of the sizes of the differences."""
     return lambda h, r, t: -measure([abs(d) for d in differences(h, r, t)])
 
 
 def euclidean(sizes):
-    return sqrt(sum(size**2 for size in sizes))
+    return hypot(*sizes)
 
 
 def square(sizes):
@@ -61,6 +69,8 @@ def square(sizes):
 NAIVE = {
     ("complex", "dot"): complex_score,
     ("distmult", "dot"): distmult,
+    ("pairre", "l1"): of_sizes(pairre_differences, sum),
+    ("pairre", "l2"): of_sizes(pairre_differences, euclidean),
     ("rotate", "modulus"): of_sizes(rotate_differences, sum),
     ("rotate", "l2"): of_sizes(rotate_differences, euclidean),
     ("rotate", "squared"): of_sizes(rotate_differences, square),
@@ -187,8 +197,8 @@ def test_a_relation_turned_round_gives_the_score_of_the_head(model, similarity, 
     triples = all_triples(embedding)
     h, r, t = torch.tensor(triples).T
     inverse = declared.invert(embedding.relations[r])
-    queries = declared.compose(embedding.entities[t], inverse)[:, None]
-    found = embedding.similarity(queries, embedding.entities[h][:, None])[:, 0, 0]
+    queries = declared.query(embedding.entities[t], inverse, {})[:, None]
+    found = embedding.compare(queries, embedding.entities[h][:, None])[:, 0, 0]
     near(found, [naive_score(embedding, *triple) for triple in triples])
 
 

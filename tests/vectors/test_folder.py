@@ -43,6 +43,21 @@ def test_relations_may_be_absent_or_twofold(tmp_path, towns, write, random_vecto
     assert len(read_vectors(twofold).relations) == 6
 
 
+def test_further_parameters_are_stored_by_name(tmp_path, folder, random_vectors):
+    assert read_vectors(folder).parameters == {}
+    options = {"entities": random_vectors(2, 2), "entity_ids": "ab", "facts": {}, **NAMES}
+    parameters = {"core": random_vectors(3, 4).view(3, 2, 2), "bias": torch.ones(2)}
+    write_table_vectors(tmp_path / "p", **options, parameters=parameters)
+    stored = read_vectors(tmp_path / "p").parameters
+    assert stored.keys() == parameters.keys()
+    for name, tensor in parameters.items():
+        assert torch.equal(stored[name], tensor)
+    parameters["bias"][0] = torch.nan
+    with pytest.raises(BadInput, match="not finite"):
+        write_table_vectors(tmp_path / "q", **options, parameters=parameters)
+    assert not (tmp_path / "q").exists()
+
+
 @pytest.mark.parametrize("kind", [list, pa.array, lambda ids: pa.chunked_array([ids[:1], ids[1:]])])
 def test_ids_may_be_a_list_or_arrow(tmp_path, kind, random_vectors):
     ids = ["a", "ü", "東京"]

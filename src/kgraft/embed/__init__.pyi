@@ -1,6 +1,6 @@
 from .evaluate import rank_queries
 from .export import export_vectors
-from .model import Model
+from .model import Model, SimilarityModel
 from .models import MODELS
 from .plot import choose_entities, plot_vectors
 from .predictor import LinkPredictor, Prediction
@@ -17,6 +17,7 @@ __all__ = [
     "LinkPredictor",
     "Model",
     "Prediction",
+    "SimilarityModel",
     "choose_entities",
     "export_vectors",
     "plot_vectors",

@@ -1,4 +1,4 @@
-"""Which end of a triple is batch for, and which wrong entities stand beside the right one."""
+"""Which end of a triple is asked for, and which wrong entities stand beside the right one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def corrupt_one_side(
 ) -> np.ndarray:
     """Turn triples (B, 3) into queries (B, 3): entity, relation or inverse, answer; one each.
 
-    The head is batch for with the share of the triple's relation.
+    The head is asked for at the rate of the triple's relation.
     """
     back = generator.random(len(triples)) < shares[triples[:, 1]]
     return np.where(back[:, None], inverse(triples, len(shares)), triples)

@@ -34,11 +34,12 @@ class TrainingBatch:
 
 @dataclass(frozen=True)
 class Gradients:
-    """How a batch would move the vectors, and its losses."""
+    """How a batch would change the tables and the further parameters, and its losses."""
 
     rows: Tensor | None  # (U,) the entities that `entities` is about; None: all
     entities: Tensor  # (U, D) or (N, D)
     relations: Tensor  # like the table of relations
+    parameters: dict[str, Tensor]  # like the further parameters
     losses: Tensor  # (2,) fit and penalty
 
 
@@ -48,8 +49,7 @@ def gradients(tables: EmbeddingTables, batch: TrainingBatch, noise: torch.Genera
         return _nothing(tables, batch)
     named, local_rows = _named(batch)
     rows = torch.from_numpy(named)
-    vectors = tables.entities.index_select(0, rows).requires_grad_()  # (U, D)
-    local = EmbeddingTables(tables.settings, vectors, tables.relations.detach().requires_grad_())
+    local = _leaves(tables, rows)
     queries = local.queries(local_rows.entity, torch.from_numpy(batch.relation))
     queries = _drop(queries, tables.settings.dropout, noise)
     penalty = _penalty(local, batch, local_rows) * batch.fraction
@@ -57,7 +57,7 @@ def gradients(tables: EmbeddingTables, batch: TrainingBatch, noise: torch.Genera
         return _full_gradients(tables, batch, local, rows, queries, penalty)
     fit = _sampled_loss(local, queries, local_rows, len(tables.entities)) * batch.fraction
     backward([fit + penalty])
-    return Gradients(rows, _of(vectors), _of(local.relations), _losses(fit, penalty))
+    return _collect(local, rows, _of(local.entities), _losses(fit, penalty))
 
 
 def _full_gradients(
@@ -70,22 +70,45 @@ def _full_gradients(
 ) -> Gradients:
     """Return the gradients where each query is scored against all entities."""
     entities = tables.entities.detach().requires_grad_()
-    scores = local.similarity(queries, entities)  # (B, N)
+    scores = local.compare(queries, entities)  # (B, N)
     slopes = scores.detach()
     fit = softmax_loss_(slopes, torch.from_numpy(batch.row), torch.from_numpy(batch.answer))
     backward([scores], [slopes.mul_(batch.fraction)])
     if penalty.requires_grad:
         backward([penalty])
     gradient = _of(entities).index_add_(0, rows, _of(local.entities))
-    return Gradients(None, gradient, _of(local.relations), _losses(fit * batch.fraction, penalty))
+    return _collect(local, None, gradient, _losses(fit * batch.fraction, penalty))
+
+
+def _leaves(tables: EmbeddingTables, rows: Tensor) -> EmbeddingTables:
+    """Return the tables with some rows of entities only, as leaves that gradients gather in."""
+    return EmbeddingTables(
+        tables.settings,
+        tables.entities.index_select(0, rows).requires_grad_(),  # (U, D)
+        tables.relations.detach().requires_grad_(),
+        {name: tensor.detach().requires_grad_() for name, tensor in tables.parameters.items()},
+    )
+
+
+def _collect(
+    local: EmbeddingTables, rows: Tensor | None, entities: Tensor, losses: Tensor
+) -> Gradients:
+    parameters = {name: _of(tensor) for name, tensor in local.parameters.items()}
+    return Gradients(rows, entities, _of(local.relations), parameters, losses)
 
 
 def _nothing(tables: EmbeddingTables, batch: TrainingBatch) -> Gradients:
     """Return the gradients of a process that has no part of a small batch: zeros."""
     rows = None if batch.negatives is None else torch.zeros(0, dtype=torch.int64)
     entities = tables.entities if rows is None else tables.entities[:0]
-    relations = torch.zeros_like(tables.relations)
-    return Gradients(rows, torch.zeros_like(entities), relations, torch.zeros(2))
+    parameters = {name: torch.zeros_like(tensor) for name, tensor in tables.parameters.items()}
+    return Gradients(
+        rows,
+        torch.zeros_like(entities),
+        torch.zeros_like(tables.relations),
+        parameters,
+        torch.zeros(2),
+    )
 
 
 @dataclass(frozen=True)
@@ -122,10 +145,10 @@ def _sampled_loss(
     settings = local.settings
     chunks, negatives = rows.negatives.shape
     answers = rows_of(rows.answer, local.entities)  # (B, D)
-    positive = local.similarity(queries[:, None], answers[:, None])[:, 0, 0]  # (B,)
+    positive = local.compare(queries[:, None], answers[:, None])[:, 0, 0]  # (B,)
     wrong = rows_of(rows.negatives, local.entities)  # (chunks, n, D)
-    grouped = queries.view(chunks, -1, queries.shape[-1])  # (chunks, B / chunks, D)
-    negative = local.similarity(grouped, wrong).view(-1, negatives)  # (B, n)
+    grouped = queries.reshape(chunks, -1, queries.shape[-1])  # (chunks, B / chunks, D)
+    negative = local.compare(grouped, wrong).view(-1, negatives)  # (B, n)
     if settings.loss == "margin":
         return margin_loss(positive, negative, margin=settings.margin)
     if settings.loss == "self-adversarial":
@@ -164,8 +187,10 @@ def _query_sizes(local: EmbeddingTables, batch: TrainingBatch, rows: _LocalRows)
     """
     asking = rows.entity[torch.from_numpy(batch.row)]
     relation = local.relation_vectors(torch.from_numpy(batch.relation[batch.row]))  # (A, W)
-    there = local.model.compose(rows_of(asking, local.entities), relation)
-    back = local.model.compose(rows_of(rows.answer, local.entities), local.model.invert(relation))
+    model, parameters = local.model, local.parameters
+    there = model.query(rows_of(asking, local.entities), relation, parameters)
+    answers = rows_of(rows.answer, local.entities)
+    back = model.query(answers, model.invert(relation), parameters)
     return l2(there).sum() + l2(back).sum()
 
 

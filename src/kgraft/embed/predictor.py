@@ -13,6 +13,7 @@ from torch import Tensor
 
 from kgraft.embed.calibrate import probabilities
 from kgraft.embed.evaluate import rank_queries
+from kgraft.embed.models import MODELS
 from kgraft.embed.settings import EmbedSettings
 from kgraft.embed.tables import EmbeddingTables
 from kgraft.errors import BadInput, NotFound
@@ -44,13 +45,13 @@ class LinkPredictor:
     """A graph together with vectors that were trained on it, or on an earlier version of it.
 
     Entities that are new since then have vectors made from their neighbours by the model's own
-    composition.
+    guess.
     """
 
     def __init__(self, graph: Graph, stored: StoredVectors) -> None:
         self.graph, self.stored = graph, stored
         self.settings = _settings(stored)
-        self.trained = EmbeddingTables(self.settings, stored.entities, _relations(stored))
+        self.trained = _tables(self.settings, stored)
         self.vectors = TableVectors(stored, graph, cold_start=NeighbourFallback(self._guess))
 
     def __repr__(self) -> str:
@@ -63,11 +64,10 @@ class LinkPredictor:
         return cls(graph, read_vectors(folder))
 
     def _guess(self, neighbours: Tensor, relations: Tensor, direction: Tensor) -> Tensor:
-        """Return what edges predict: the query at the neighbour that the entity answers."""
+        """Return what edges predict: an answer to the query at the neighbour."""
         back = self.trained.relation_count * (direction < 0)
-        return self.trained.model.compose(
-            neighbours, self.trained.relation_vectors(relations + back)
-        )
+        vectors = self.trained.relation_vectors(relations + back)
+        return self.trained.model.guess(neighbours, vectors, self.trained.parameters)
 
     @cached_property
     def embedding(self) -> EmbeddingTables:
@@ -79,7 +79,8 @@ class LinkPredictor:
         is_trained = (rows >= 0)[:, None]
         ordered = [block[rows.clamp_min(0)] * is_trained for block in blocks]
         entities = self.stored.entities if self.vectors.trained.in_order else self.vectors.all()
-        return EmbeddingTables(self.settings, entities, torch.cat(ordered))
+        relations = torch.cat(ordered)
+        return EmbeddingTables(self.settings, entities, relations, self.trained.parameters)
 
     @cached_property
     def _blank(self) -> np.ndarray:
@@ -176,7 +177,13 @@ def _settings(stored: StoredVectors) -> EmbedSettings:
         raise BadInput("these vectors have no settings of a model", remedy=_TRAINED) from error
 
 
-def _relations(stored: StoredVectors) -> Tensor:
+def _tables(settings: EmbedSettings, stored: StoredVectors) -> EmbeddingTables:
+    """Return the stored tensors as the model's; refuse those that are not."""
     if stored.relations is None:
         raise BadInput("these vectors have no relations", remedy=_TRAINED)
-    return stored.relations
+    shapes = MODELS[settings.model].parameter_shapes(settings.dimension)
+    stored_shapes = {name: tuple(tensor.shape) for name, tensor in stored.parameters.items()}
+    if stored_shapes != shapes:
+        reason = f"these vectors have the parameters {stored_shapes}; {settings.model} has {shapes}"
+        raise BadInput(reason, remedy=_TRAINED)
+    return EmbeddingTables(settings, stored.entities, stored.relations, stored.parameters)

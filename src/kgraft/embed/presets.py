@@ -1,4 +1,4 @@
-"""Good settings: one set a model for any graph, and sets tuned on the validation data of one."""
+"""Good settings: one set per model for any graph, and sets tuned on the validation data of one."""
 
 from __future__ import annotations
 
@@ -56,6 +56,7 @@ _WORDNET_DISTANCE = {
 PRESETS: dict[str, dict[str, Any]] = {
     "complex": {"model": "complex", **_SOFTMAX},
     "distmult": {"model": "distmult", **_SOFTMAX},
+    "pairre": {"model": "pairre", **_DISTANCE, "similarity": "l1", "learning_rate": 0.05},
     "rotate": {"model": "rotate", **_DISTANCE, "learning_rate": 0.03},
     "transe": {"model": "transe", **_DISTANCE},
     "complex-fb15k237": {

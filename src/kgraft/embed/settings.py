@@ -20,7 +20,9 @@ MATRIX_PRODUCTS = ("dot", "squared", "l2")  # similarities that are one, and so 
 class EmbedSettings(TrainingSettings):
     """All choices of a training; `presets.py` holds good ones for each model."""
 
-    model: str = setting("complex", "The model: transe, rotate, distmult or complex.", option="")
+    model: str = setting(
+        "complex", "The model: transe, rotate, distmult, complex or pairre.", option=""
+    )
     similarity: str = setting(
         "dot", "How a query is compared, of those the model allows.", choices=SIMILARITIES
     )

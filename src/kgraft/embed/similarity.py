@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 SMALLEST = 1e-12  # under a root, whose slope is infinite at 0
-CACHED = 1 << 18  # differences of complex coordinates held at once: 1 MB a half
+CACHED = 1 << 18  # differences of complex coordinates in memory at once: 1 MB per half
 
 Similarity = Callable[[Tensor, Tensor], Tensor]
 """(…, B, D) queries and (…, N, D) candidates to (…, B, N)."""
@@ -86,7 +86,7 @@ def _manhattan(queries: Tensor, candidates: Tensor) -> Tensor:
     import faiss
 
     shape = (*queries.shape[:-1], candidates.shape[-2])
-    pairs = zip(_grouped(queries).numpy(), _grouped(candidates).numpy(), strict=True)
+    pairs = zip(grouped(queries).numpy(), grouped(candidates).numpy(), strict=True)
     parts = [faiss.pairwise_distances(q, c, metric=faiss.METRIC_L1) for q, c in pairs]
     return torch.from_numpy(np.stack(parts)).view(shape)
 
@@ -103,9 +103,9 @@ class _Modulus(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, queries: Tensor, candidates: Tensor) -> Tensor:  # noqa: ANN401
         ctx.save_for_backward(queries, candidates)
-        batch, answers = _grouped(queries), _grouped(candidates)
+        batch, answers = grouped(queries), grouped(candidates)
         distances = batch.new_empty(*batch.shape[:2], answers.shape[1])
-        for group, row, column in _blocks(batch, answers):
+        for group, row, column in blocks(batch, answers):
             real, imaginary = _differences(batch[group, row], answers[group, column])
             moduli = real.square_().addcmul_(imaginary, imaginary).add_(SMALLEST).sqrt_()
             distances[group, row, column] = moduli.sum(-1)
@@ -114,9 +114,9 @@ class _Modulus(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, slopes: Tensor) -> tuple[Tensor, Tensor]:  # noqa: ANN401
         queries, candidates = ctx.saved_tensors
-        batch, answers, slopes = _grouped(queries), _grouped(candidates), _grouped(slopes)
+        batch, answers, slopes = grouped(queries), grouped(candidates), grouped(slopes)
         of_asked, of_answers = torch.zeros_like(batch), torch.zeros_like(answers)
-        for group, row, column in _blocks(batch, answers):
+        for group, row, column in blocks(batch, answers):
             real, imaginary = _differences(batch[group, row], answers[group, column])
             moduli = real.square().addcmul_(imaginary, imaginary).add_(SMALLEST)
             pull = moduli.rsqrt_().mul_(slopes[group, row, column, None])  # slope / modulus
@@ -127,12 +127,12 @@ class _Modulus(torch.autograd.Function):
         return of_asked.view_as(queries), of_answers.view_as(candidates)
 
 
-def _grouped(vectors: Tensor) -> Tensor:
+def grouped(vectors: Tensor) -> Tensor:
     """Return (…, B, D) as (groups, B, D)."""
     return vectors.reshape(vectors.shape[:-2].numel(), *vectors.shape[-2:])
 
 
-def _blocks(queries: Tensor, candidates: Tensor) -> Iterator[tuple[slice, slice, slice]]:
+def blocks(queries: Tensor, candidates: Tensor) -> Iterator[tuple[slice, slice, slice]]:
     """Yield slices of groups, queries and candidates whose coordinates fit in the cache."""
     groups, rows, width = queries.shape
     room = 2 * CACHED // max(width, 1)  # in pairs of a query and a candidate

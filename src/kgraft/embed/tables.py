@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -12,13 +12,12 @@ from torch.nn.functional import embedding as rows_of  # its gradient is the same
 from kgraft.embed.model import Model
 from kgraft.embed.models import MODELS
 from kgraft.embed.settings import EmbedSettings
-from kgraft.embed.similarity import SIMILARITIES, Similarity
 from kgraft.measure import QueryBatch
 
 
 @dataclass
 class EmbeddingTables:
-    """The vectors of entities and relations under one model.
+    """The vectors of entities and relations under one model, and what else it has learnt.
 
     A query has an entity and a relation or its inverse: r in 0…R−1 asks for tails of r, R + r for
     heads. Reciprocal relations have a vector for each inverse, too; others are inverted.
@@ -27,6 +26,7 @@ class EmbeddingTables:
     settings: EmbedSettings
     entities: Tensor  # (N, D)
     relations: Tensor  # (R, W), or (2R, W) with reciprocal relations
+    parameters: dict[str, Tensor] = field(default_factory=dict)  # shared by all triples
 
     @classmethod
     def draw(cls, settings: EmbedSettings, entities: int, relations: int) -> EmbeddingTables:
@@ -34,22 +34,18 @@ class EmbeddingTables:
         model = MODELS[settings.model]
         generator = torch.Generator().manual_seed(settings.seed)
         rows = relations * 2 if settings.reciprocal else relations
-        width = model.relation_width(settings.dimension)
+        width, scale = model.relation_width(settings.dimension), settings.scale
         return cls(
             settings,
-            torch.randn(entities, settings.dimension, generator=generator) * settings.scale,
-            model.draw_relations(rows, width, settings.scale, generator),
+            torch.randn(entities, settings.dimension, generator=generator) * scale,
+            model.draw_relations(rows, width, scale, generator),
+            model.draw_parameters(settings.dimension, scale, generator),
         )
 
     @property
     def model(self) -> Model:
         """The declaration of the model."""
         return MODELS[self.settings.model]
-
-    @property
-    def similarity(self) -> Similarity:
-        """How queries are compared with entities."""
-        return SIMILARITIES[self.settings.similarity]
 
     @property
     def relation_count(self) -> int:
@@ -67,18 +63,21 @@ class EmbeddingTables:
 
     def queries(self, entities: Tensor, relations: Tensor) -> Tensor:
         """Return the queries of entities and relations or inverses, by index."""
-        return self.model.compose(
-            rows_of(entities, self.entities), self.relation_vectors(relations)
-        )
+        vectors = rows_of(entities, self.entities)
+        return self.model.query(vectors, self.relation_vectors(relations), self.parameters)
+
+    def compare(self, queries: Tensor, candidates: Tensor) -> Tensor:
+        """Return the scores (…, B, N) of queries (…, B, Q) against candidates (…, N, D)."""
+        return self.model.score(queries, candidates, self.settings.similarity, self.parameters)
 
     def score_triples(self, heads: Tensor, relations: Tensor, tails: Tensor) -> Tensor:
         """Return the scores of triples, (B,)."""
         queries = self.queries(heads, relations)[:, None]  # (B, 1, D)
-        return self.similarity(queries, rows_of(tails, self.entities)[:, None])[:, 0, 0]
+        return self.compare(queries, rows_of(tails, self.entities)[:, None])[:, 0, 0]
 
     def score_tails(self, heads: Tensor, relations: Tensor) -> Tensor:
         """Return the scores of all entities as tails, (B, N)."""
-        return self.similarity(self.queries(heads, relations), self.entities)
+        return self.compare(self.queries(heads, relations), self.entities)
 
     @torch.no_grad()
     def score(self, batch: QueryBatch) -> np.ndarray:

@@ -59,7 +59,11 @@ class EmbedTask(TrainingTask[np.ndarray]):
         self.remedy = f"lower the learning rate: --learning-rate {lower:.2g}"
 
     def _by_name(self) -> dict[str, Tensor]:
-        return {"entities": self.tables.entities, "relations": self.tables.relations}
+        parameters = {
+            f"parameters.{name}": tensor for name, tensor in self.tables.parameters.items()
+        }
+        tables = {"entities": self.tables.entities, "relations": self.tables.relations}
+        return {**tables, **parameters}
 
     def _head_corruption_rates(self) -> np.ndarray:
         if self.settings.corruption == "bernoulli":
@@ -111,7 +115,7 @@ class EmbedTask(TrainingTask[np.ndarray]):
         return min(self.settings.chunk, len(self.data.triples))
 
     def step(self, batch: np.ndarray, step: int) -> dict[str, float]:
-        """Update both tables once."""
+        """Update the tables and the further parameters once."""
         path = (self.settings.seed, Purpose.STEP, step, self.processes.index)
         if step < self._sampled_steps:
             queries = self._negatives_batch(batch, stream(*path))
@@ -147,6 +151,7 @@ class EmbedTask(TrainingTask[np.ndarray]):
             entity_ids=self.graph.entities["id"],
             relations=self.tables.relations,
             relation_ids=self.graph.relations["id"],
+            parameters=self.tables.parameters,
             graph_name=self.graph.manifest.name,
             graph_version=self.graph.manifest.version,
             facts={
@@ -187,11 +192,15 @@ class EmbedTask(TrainingTask[np.ndarray]):
     # The update
 
     def _update(self, result: Gradients, rate: float) -> None:
-        """Sum over the processes and update both tables, in all processes alike."""
+        """Sum over the processes and update all that is learnt, in all processes alike."""
         relations = self.processes.sum_(result.relations)
         rows, entities = self._sum_rows(result.rows, result.entities)
         self._optimisers["relations"].update(self.tables.relations, relations, None, rate)
         self._optimisers["entities"].update(self.tables.entities, entities, rows, rate)
+        for name, gradient in result.parameters.items():
+            total = self.processes.sum_(gradient)
+            parameter = self.tables.parameters[name]
+            self._optimisers[f"parameters.{name}"].update(parameter, total, None, rate)
 
     def _sum_rows(self, rows: Tensor | None, gradient: Tensor) -> tuple[Tensor | None, Tensor]:
         if self.processes.count == 1:

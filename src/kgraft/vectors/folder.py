@@ -19,6 +19,7 @@ from kgraft.tensors import map_tensors, write_tensors
 from kgraft.training import ModelManifest, Pretrained
 
 _ENTITIES, _RELATIONS = "entities.safetensors", "relations.safetensors"
+_PARAMETERS = "parameters.safetensors"
 _ENTITY_IDS, _RELATION_IDS = "entity_ids", "relation_ids"
 
 Strings: TypeAlias = Sequence[str] | pa.Array | pa.ChunkedArray
@@ -38,8 +39,9 @@ class VectorsConfig(Settings):
 class StoredVectors(Pretrained[VectorsConfig]):
     """Trained vectors: one row per entity id, and where there are any, rows of relations.
 
-    Relations have one row per id, or two blocks of them: forth, then back. Opened from a folder,
-    the tensors are mapped into memory: do not change them.
+    Relations have one row per id, or two blocks of them: forth, then back. `parameters` are what
+    else a model has learnt, by name. Opened from a folder, the tensors are mapped into memory: do
+    not change them.
     """
 
     kind = Kind("vectors folder", MODEL_MANIFEST)
@@ -56,12 +58,14 @@ class StoredVectors(Pretrained[VectorsConfig]):
         entity_ids: pa.Array,
         relation_ids: pa.Array,
         facts: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, torch.Tensor] | None = None,
     ) -> None:
         self.config = config
         self.entities = entities  # (N, D) float32
         self.relations = relations  # (R, W) or (2R, W) float32
         self.entity_ids, self.relation_ids = entity_ids, relation_ids
         self.facts = dict(facts or {})  # how they were made: model, settings, seed, figures
+        self.parameters = dict(parameters or {})
         self._check_shapes()
 
     def _check_shapes(self) -> None:
@@ -80,6 +84,8 @@ class StoredVectors(Pretrained[VectorsConfig]):
         write_tensors(folder / _ENTITIES, {"vectors": self.entities.float()})
         if self.relations is not None:
             write_tensors(folder / _RELATIONS, {"vectors": self.relations.float()})
+        if self.parameters:
+            write_tensors(folder / _PARAMETERS, self.parameters)
         write_table(folder, _ENTITY_IDS, pa.table({"id": self.entity_ids}))
         write_table(folder, _RELATION_IDS, pa.table({"id": self.relation_ids}))
 
@@ -88,10 +94,14 @@ class StoredVectors(Pretrained[VectorsConfig]):
         cls, folder: Path, config: VectorsConfig, manifest: ModelManifest, **_context: Any
     ) -> Self:
         relations = _tensor(folder / _RELATIONS) if _RELATIONS in manifest.files else None
+        has_parameters = _PARAMETERS in manifest.files
+        parameters = map_tensors(folder / _PARAMETERS) if has_parameters else {}
         entities = _tensor(folder / _ENTITIES)
         entity_ids = _ids(folder / f"{_ENTITY_IDS}.arrow")
         relation_ids = _ids(folder / f"{_RELATION_IDS}.arrow")
-        return cls(config, entities, relations, entity_ids, relation_ids, manifest.facts)
+        return cls(
+            config, entities, relations, entity_ids, relation_ids, manifest.facts, parameters
+        )
 
 
 def write_table_vectors(
@@ -101,6 +111,7 @@ def write_table_vectors(
     entity_ids: Strings,
     relations: torch.Tensor | None = None,
     relation_ids: Strings = (),
+    parameters: Mapping[str, torch.Tensor] | None = None,
     graph_name: str,
     graph_version: str,
     facts: Mapping[str, Any],
@@ -110,7 +121,9 @@ def write_table_vectors(
     Give the folder that `storage.new_folder(target, StoredVectors.kind)` opens, and the vectors
     appear complete or not at all.
     """
+    parameters = dict(parameters or {})
     tensors = [tensor for tensor in (entities, relations) if tensor is not None]
+    tensors += parameters.values()
     if not all(torch.isfinite(tensor).all() for tensor in tensors):
         raise BadInput("a vector holds a number that is not finite; nothing was written")
     if entities.dim() != 2 or entities.shape[1] < 1:
@@ -119,7 +132,12 @@ def write_table_vectors(
         graph_name, graph_version, entities.shape[1], len(entities), len(relation_ids)
     )
     vectors = StoredVectors(
-        config, entities, relations, _strings(entity_ids), _strings(relation_ids)
+        config,
+        entities,
+        relations,
+        _strings(entity_ids),
+        _strings(relation_ids),
+        parameters=parameters,
     )
     vectors.save_pretrained(folder, facts=facts)
 

@@ -27,7 +27,7 @@ def train(
         typer.Option("--out", "-o", help="The folder to write, if not GRAPH.MODEL."),
     ] = None,
     model: Annotated[
-        str, typer.Option("--model", "-m", help="transe, rotate, distmult or complex.")
+        str, typer.Option("--model", "-m", help="transe, rotate, distmult, complex or pairre.")
     ] = "complex",
     preset: Annotated[
         str | None,

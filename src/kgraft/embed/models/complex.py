@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from kgraft.embed.model import Model
+from kgraft.embed.model import SimilarityModel
 from kgraft.embed.models import MODELS
 from kgraft.embed.similarity import conjugate, multiply
 
 MODELS.register("complex")(
-    Model(
+    SimilarityModel(
         name="complex",
         paper="Trouillon et al. 2016, Complex embeddings for simple link prediction",
         formula="Re Σ hᵢ rᵢ conj(tᵢ)",

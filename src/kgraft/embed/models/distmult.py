@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from kgraft.embed.model import Model
+from kgraft.embed.model import SimilarityModel
 from kgraft.embed.models import MODELS
 
 
@@ -19,9 +19,10 @@ def invert(relation: Tensor) -> Tensor:
 
 
 MODELS.register("distmult")(
-    Model(
+    SimilarityModel(
         name="distmult",
-        paper="Yang et al. 2015, EmbeddingTables entities and relations for learning and inference",
+        paper="Yang et al. 2015, Embedding entities and relations for learning and inference in "
+        "knowledge bases",
         formula="Σ hᵢ rᵢ tᵢ",
         compose=compose,
         invert=invert,

@@ -7,7 +7,7 @@ from math import pi
 import torch
 from torch import Tensor
 
-from kgraft.embed.model import Model
+from kgraft.embed.model import SimilarityModel
 from kgraft.embed.models import MODELS
 from kgraft.embed.similarity import multiply
 
@@ -28,7 +28,7 @@ def draw_angles(rows: int, width: int, _scale: float, generator: torch.Generator
 
 
 MODELS.register("rotate")(
-    Model(
+    SimilarityModel(
         name="rotate",
         paper="Sun et al. 2019, RotatE: knowledge graph embedding by relational rotation",
         formula="−d(h ∘ r, t), |rᵢ| = 1, d = Σ |complex coordinate|, L2 or L2 squared",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from kgraft.embed.model import Model
+from kgraft.embed.model import SimilarityModel
 from kgraft.embed.models import MODELS
 
 
@@ -19,7 +19,7 @@ def invert(relation: Tensor) -> Tensor:
 
 
 MODELS.register("transe")(
-    Model(
+    SimilarityModel(
         name="transe",
         paper="Bordes et al. 2013, Translating embeddings for modeling multi-relational data",
         formula="−d(h + r, t), d = L1, L2 or L2 squared",
