@@ -11,14 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.embed.calibrate import probabilities
 from kgraft.embed.evaluate import rank_queries
 from kgraft.embed.models import MODELS
 from kgraft.embed.settings import EmbedSettings
 from kgraft.embed.tables import EmbeddingTables
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph import Entity, EntityLike, Graph, Relation
-from kgraft.measure import Queries, QueryBatch, Ranking
+from kgraft.measure import Plausibility, Queries, QueryBatch, Ranking, answer_probabilities
 from kgraft.progress import Progress
 from kgraft.vectors import NeighbourFallback, StoredVectors, TableVectors, read_vectors
 
@@ -89,6 +88,10 @@ class LinkPredictor:
         return unseen[self.vectors.origin(unseen) == "none"]
 
     @cached_property
+    def _sense(self) -> Plausibility:
+        return Plausibility(self.graph)
+
+    @cached_property
     def known(self) -> Queries:
         """All triples of the graph, as queries with their answers."""
         return Queries.of(self.graph.whole().triples, self.graph.manifest.relations)
@@ -119,7 +122,11 @@ class LinkPredictor:
         limit: int = 10,
         new: bool = False,
     ) -> list[Prediction]:
-        """Return the likeliest t of (head, relation, t), best first; `new`: no known ones."""
+        """Return the likeliest t of (head, relation, t), best first; `new`: no known ones.
+
+        Answers that break a rule which all facts of the relation keep do not come up (see
+        `kgraft.measure.Plausibility`).
+        """
         return self._answers(self.graph.index(head), self._relation_index(relation), limit, new)
 
     def heads(
@@ -146,12 +153,13 @@ class LinkPredictor:
                 "training and has no facts; add some, or train again"
             )
         query = QueryBatch(np.array([entity]), np.array([relation]))
-        scores = torch.from_numpy(self.embedding.score(query)[0])  # (N,)
+        scores = self.embedding.score(query)[0]  # (N,)
         answers = self.known.known(query)[1]
-        left_out = np.union1d(answers, self._blank) if new else self._blank
-        best = _best(scores, set(left_out.tolist()), limit)
+        implausible = np.setdiff1d(self._sense.implausible(query)[1], answers)
+        left_out = np.concatenate([self._blank, implausible, answers if new else answers[:0]])
+        best = _best(scores, left_out, limit)
         others = np.union1d(answers, self._blank)
-        probability = probabilities(self.stored.facts.get("calibration"), scores, others)
+        probability = answer_probabilities(self.stored.facts.get("calibration"), scores, others)
         known_answers = set(answers.tolist())
         return [
             Prediction(
@@ -164,10 +172,12 @@ class LinkPredictor:
         ]
 
 
-def _best(scores: Tensor, left_out: set[int], limit: int) -> list[int]:
+def _best(scores: np.ndarray, left_out: np.ndarray, limit: int) -> list[int]:
     """Return the indices of the highest scores (N,), best first."""
-    ranked = scores.topk(min(limit + len(left_out), len(scores))).indices.tolist()
-    return [index for index in ranked if index not in left_out][:limit]
+    among = np.setdiff1d(np.arange(len(scores)), left_out)
+    order = np.argsort(-scores[among], kind="stable")[:limit]
+    best: list[int] = among[order].tolist()
+    return best
 
 
 def _settings(stored: StoredVectors) -> EmbedSettings:

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.embed.calibrate import calibrate
 from kgraft.embed.corruption import (
     corrupt_both_sides,
     corrupt_one_side,
@@ -27,7 +26,7 @@ from kgraft.embed.settings import EmbedSettings
 from kgraft.embed.tables import EmbeddingTables
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
-from kgraft.measure import PROTOCOL
+from kgraft.measure import PROTOCOL, calibrate_answers
 from kgraft.training import Processes, Purpose, TrainingTask, stream, torch_stream
 from kgraft.vectors import StoredVectors, write_table_vectors
 
@@ -160,7 +159,9 @@ class EmbedTask(TrainingTask[np.ndarray]):
                 "held_out": self.data.held_out,
                 "valid": dict(self.best_figures),
                 "protocol": PROTOCOL,
-                "calibration": calibrate(self.tables, self.data),
+                "calibration": calibrate_answers(
+                    self.tables.score, self.data.valid, self.data.train, self.data.entities
+                ),
             },
         )
 

@@ -1,3 +1,4 @@
+from .answer_calibration import answer_examples, answer_probabilities, calibrate_answers
 from .calibration import Logistic, brier, calibration_error, fit_logistic
 from .paired import Difference, Figure, f1, macro_f1, paired_difference, perplexity, ratio
 from .plausibility import Plausibility
@@ -6,6 +7,7 @@ from .ranking import (
     PROTOCOL,
     SCORES,
     Ranking,
+    Score,
     filtered_ranks,
     query_chunks,
     rank,
@@ -23,7 +25,11 @@ __all__ = [
     "Queries",
     "QueryBatch",
     "Ranking",
+    "Score",
+    "answer_examples",
+    "answer_probabilities",
     "brier",
+    "calibrate_answers",
     "calibration_error",
     "f1",
     "filtered_ranks",

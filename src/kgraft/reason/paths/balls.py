@@ -133,7 +133,21 @@ def _grow(bounds, neighbour, relation, head, hidden, relations, member, sizes, l
 
 
 @njit(parallel=True, cache=True)
-def _count(bounds, neighbour, relation, head, hidden, relations, member, sizes, local, starts, rows, counts, back_counts):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, E501
+def _count(
+    bounds,
+    neighbour,
+    relation,
+    head,
+    hidden,
+    relations,
+    member,
+    sizes,
+    local,
+    starts,
+    rows,
+    counts,
+    back_counts,
+):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, E501
     """Count the edges of each row to what may speak: all but the outermost."""
     for b in prange(len(head)):
         speaking = sizes[b, sizes.shape[1] - 2]
@@ -141,9 +155,18 @@ def _count(bounds, neighbour, relation, head, hidden, relations, member, sizes, 
             node, row = member[b, position], rows[starts[b] + position]
             for edge in range(bounds[node], bounds[node + 1]):
                 other = local[b, neighbour[edge]]
-                if other < 0 or other >= speaking or _is_hidden(
-                    node, relation[edge], neighbour[edge], head[b], hidden[b, 0], hidden[b, 1],
-                    relations,
+                if (
+                    other < 0
+                    or other >= speaking
+                    or _is_hidden(
+                        node,
+                        relation[edge],
+                        neighbour[edge],
+                        head[b],
+                        hidden[b, 0],
+                        hidden[b, 1],
+                        relations,
+                    )
                 ):
                     continue
                 counts[row] += 1
@@ -151,7 +174,23 @@ def _count(bounds, neighbour, relation, head, hidden, relations, member, sizes, 
 
 
 @njit(parallel=True, cache=True)
-def _fill(bounds, neighbour, relation, head, hidden, relations, member, sizes, local, starts, rows, cursor, ends, kinds, back):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, E501
+def _fill(
+    bounds,
+    neighbour,
+    relation,
+    head,
+    hidden,
+    relations,
+    member,
+    sizes,
+    local,
+    starts,
+    rows,
+    cursor,
+    ends,
+    kinds,
+    back,
+):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, E501
     """Write the other end and the relation of each edge, rows ascending by their other ends.
 
     Edges come with their inverses, so that what a node hears along is found from the other end.
@@ -162,8 +201,12 @@ def _fill(bounds, neighbour, relation, head, hidden, relations, member, sizes, l
             node, row = member[b, position], rows[starts[b] + position]
             for edge in range(bounds[node], bounds[node + 1]):
                 other, kind = local[b, neighbour[edge]], relation[edge]
-                if other < 0 or (back and other >= speaking) or _is_hidden(
-                    node, kind, neighbour[edge], head[b], hidden[b, 0], hidden[b, 1], relations
+                if (
+                    other < 0
+                    or (back and other >= speaking)
+                    or _is_hidden(
+                        node, kind, neighbour[edge], head[b], hidden[b, 0], hidden[b, 1], relations
+                    )
                 ):
                     continue
                 if not back:

@@ -79,7 +79,15 @@ def _send(states, relations, out, bounds, neighbour, relation, parts):  # type: 
 
 @njit(parallel=True, cache=True, fastmath=True)
 def _send_back(  # type: ignore[no-untyped-def]  # noqa: ANN202
-    slope, states, relations, to_states, to_relations, bounds, hearer, relation, parts  # noqa: ANN001
+    slope,
+    states,
+    relations,
+    to_states,
+    to_relations,
+    bounds,
+    hearer,
+    relation,
+    parts,  # noqa: ANN001
 ):
     batch, size, width = states.shape
     rows = slope.shape[1]

@@ -67,9 +67,7 @@ class Reasoner(nn.Module, Pretrained[ReasonerConfig]):
         vectors: Tensor = self.relations(relations, graph.relation_edges)
         return vectors
 
-    def forward(
-        self, graph: PathGraph, asked: AskedFacts, *, most: int = MOST
-    ) -> Tensor:
+    def forward(self, graph: PathGraph, asked: AskedFacts, *, most: int = MOST) -> Tensor:
         """Return the scores (B, N) of all entities."""
         relation = torch.from_numpy(asked.relation).long()
         direct, row = torch.unique(relation % graph.relations, return_inverse=True)
@@ -121,9 +119,7 @@ class Reasoner(nn.Module, Pretrained[ReasonerConfig]):
         self, graph: PathGraph, vectors: Tensor, row: Tensor, relation: Tensor, query: Tensor
     ) -> Tensor:
         """Return the scores of all entities by the relations that they have, (B, N)."""
-        distinct, back = torch.unique(
-            torch.stack([row, relation]), dim=1, return_inverse=True
-        )
+        distinct, back = torch.unique(torch.stack([row, relation]), dim=1, return_inverse=True)
         scores = []
         for k, which in distinct.T.tolist():
             sums = graph.relation_weights @ vectors[k]  # (N, D)

@@ -105,4 +105,3 @@ class PathSource:
         label = self.graph.entity(answer).label
         words = f"{label} is the answer for {len(others):,} other entities"
         return [Reason(self.name, words, 1.0, chains)]
-

@@ -11,8 +11,15 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from kgraft.graph import TripleArrays
-from kgraft.measure import Queries, QueryBatch, rank
+from kgraft.measure import (
+    Queries,
+    QueryBatch,
+    Score,
+    answer_examples,
+    calibration_error,
+    fit_logistic,
+    rank,
+)
 from kgraft.reason.paths.path_graph import PathGraph
 from kgraft.reason.paths.pieces import draw_piece
 from kgraft.reason.paths.reasoner import AskedFacts, Reasoner
@@ -131,5 +138,7 @@ def rank_valid(reasoner: Reasoner, valid: ValidGraph) -> float:
         return scores
 
     entities = valid.graph.entities
-    ranking = rank(score, valid.queries, valid.known, entities=entities, scores=VALID_CHUNK * entities)
+    ranking = rank(
+        score, valid.queries, valid.known, entities=entities, scores=VALID_CHUNK * entities
+    )
     return ranking.figures()["mrr"]

@@ -11,10 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.embed.tiny import build, few, quick
 
-from kgraft.embed.calibrate import FEWEST, TOP, _examples, calibrate, probabilities
 from kgraft.embed.data import training_data
 from kgraft.embed.tables import EmbeddingTables
 from kgraft.errors import BadInput
+from kgraft.measure.answer_calibration import (
+    FEWEST,
+    TOP,
+    answer_examples,
+    answer_probabilities,
+    calibrate_answers,
+)
 from kgraft.measure.calibration import Logistic
 
 
@@ -37,6 +43,14 @@ def judged(tmp_path_factory):
     return embedding, data
 
 
+def examples_of(embedding, data):
+    return answer_examples(embedding.score, data.valid, data.train, data.entities)
+
+
+def calibrated(embedding, data):
+    return calibrate_answers(embedding.score, data.valid, data.train, data.entities)
+
+
 def naive_features(scores, rivals, answer):
     """Return log share and log rank of an answer among itself and its rivals."""
     total = sum(exp(scores[e]) for e in rivals | {answer})
@@ -50,7 +64,7 @@ def test_known_answers_are_rivals_to_none(seed, entities, hidden):
     scores = random.integers(-4, 4, entities).astype(np.float64)
     known = random.choice(entities, min(hidden, entities), replace=False)
     stored = {"weights": [0.7, -0.9], "bias": 0.2}
-    found = probabilities(stored, torch.from_numpy(scores), known)
+    found = answer_probabilities(stored, scores, known)
     rivals = set(range(entities)) - set(known.tolist())
     features = [naive_features(scores, rivals - {e}, e) for e in range(entities)]
     expected = Logistic((0.7, -0.9), 0.2).probability(np.array(features))
@@ -63,32 +77,32 @@ def test_known_answers_are_rivals_to_none(seed, entities, hidden):
 )  # fmt: skip
 def test_a_spoilt_calibration_is_refused(stored):
     with pytest.raises(BadInput, match="the calibration"):
-        probabilities(stored, torch.zeros(3), np.zeros(0, np.int64))
+        answer_probabilities(stored, np.zeros(3), np.zeros(0, np.int64))
 
 
 def test_without_a_calibration_there_is_no_probability():
-    assert probabilities(None, torch.zeros(3), np.zeros(0, np.int64)) is None
+    assert answer_probabilities(None, np.zeros(3), np.zeros(0, np.int64)) is None
 
 
 def test_what_is_learnt_from_is_what_is_used(judged):
     """The features of an example are those its query has when a user asks it."""
     embedding, data = judged
-    features, _, _ = _examples(embedding, data)
+    features, _, _ = examples_of(embedding, data)
     assert len(features) == len(data.valid) * TOP
     model = {"weights": [0.3, -0.5], "bias": 0.1}
     learnt = Logistic.from_dict(model).probability(features).reshape(len(data.valid), TOP)
     for number in range(0, len(data.valid), 7):
         query = data.valid.batch(np.array([number]))
-        scores = torch.from_numpy(embedding.score(query)[0])
+        scores = embedding.score(query)[0]
         known = data.train.known(query)[1]
-        found = probabilities(model, scores, known)
+        found = answer_probabilities(model, scores, known)
         found[known] = 0
         np.testing.assert_allclose(np.sort(found)[::-1][:TOP], learnt[number], rtol=1e-4)
 
 
 def test_labels_tell_the_right_answers(judged):
     embedding, data = judged
-    _, labels, half = _examples(embedding, data)
+    _, labels, half = examples_of(embedding, data)
     for number, found in enumerate(labels.reshape(len(data.valid), TOP).tolist()):
         query = data.valid.batch(np.array([number]))
         scores = embedding.score(query)[0].tolist()
@@ -100,8 +114,8 @@ def test_labels_tell_the_right_answers(judged):
 
 def test_probabilities_add_up_to_the_right_answers(judged):
     embedding, data = judged
-    features, labels, _ = _examples(embedding, data)
-    stored = json.loads(json.dumps(calibrate(embedding, data)))
+    features, labels, _ = examples_of(embedding, data)
+    stored = json.loads(json.dumps(calibrated(embedding, data)))
     found = Logistic.from_dict(stored).probability(features)
     assert found.sum() == pytest.approx(labels.sum(), rel=0.05)
     assert found[labels].mean() > 5 * found[~labels].mean()
@@ -110,9 +124,9 @@ def test_probabilities_add_up_to_the_right_answers(judged):
 
 def test_a_better_answer_is_likelier(judged):
     embedding, data = judged
-    stored = calibrate(embedding, data)
-    scores = torch.linspace(-3, 3, 50)
-    found = probabilities(stored, scores, np.zeros(0, np.int64))
+    stored = calibrated(embedding, data)
+    scores = np.linspace(-3, 3, 50)
+    found = answer_probabilities(stored, scores, np.zeros(0, np.int64))
     assert (np.diff(found) > 0).all()
     assert ((found > 0) & (found < 1)).all()
 
@@ -127,7 +141,7 @@ def test_from_few_answers_nothing_is_learnt(judged):
         bounds=data.valid.bounds[: number + 1],
         answer=data.valid.answer[: data.valid.bounds[number]],
     )
-    assert calibrate(embedding, replace(data, valid=fewer)) is None
+    assert calibrated(embedding, replace(data, valid=fewer)) is None
     none = replace(fewer, entity=fewer.entity[:0], relation=fewer.relation[:0],
                    bounds=fewer.bounds[:1], answer=fewer.answer[:0])  # fmt: skip
-    assert calibrate(embedding, replace(data, valid=none)) is None
+    assert calibrated(embedding, replace(data, valid=none)) is None

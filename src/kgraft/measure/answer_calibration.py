@@ -8,16 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgraft.embed.data import TrainingData
-from kgraft.embed.tables import EmbeddingTables
 from kgraft.errors import BadInput
-from kgraft.measure import (
-    Logistic,
-    Queries,
-    calibration_error,
-    fit_logistic,
-    query_chunks,
-)
+from kgraft.measure.calibration import Logistic, calibration_error, fit_logistic
+from kgraft.measure.queries import Queries
+from kgraft.measure.ranking import Score, query_chunks
 
 TOP = 50  # answers of a query that are learnt from
 MOST = 20_000  # queries that are learnt from
@@ -25,12 +19,15 @@ FEATURES = 2  # log probability and log rank
 FEWEST = 20  # true answers among them, below which nothing is learnt
 
 
-def calibrate(tables: EmbeddingTables, data: TrainingData) -> dict[str, Any] | None:
+def calibrate_answers(
+    score: Score, valid: Queries, train: Queries, entities: int
+) -> dict[str, Any] | None:
     """Fit the probability that a new answer is among the held-out ones, from its score and rank.
 
-    The error is measured on queries left out of the fit: each half judges the other.
+    The error is measured on queries left out of the fit: each half judges the other. Where too few
+    held-out answers are among the best, there is no calibration.
     """
-    features, labels, half = _examples(tables, data)
+    features, labels, half = answer_examples(score, valid, train, entities)
     if labels.sum() < FEWEST:
         return None
     judged = np.zeros(len(labels))
@@ -41,8 +38,8 @@ def calibrate(tables: EmbeddingTables, data: TrainingData) -> dict[str, Any] | N
     return {**fit_logistic(features, labels).to_dict(), "error": error}
 
 
-def probabilities(
-    stored: dict[str, Any] | None, scores: Tensor, known_answers: np.ndarray
+def answer_probabilities(
+    stored: dict[str, Any] | None, scores: np.ndarray, known_answers: np.ndarray
 ) -> np.ndarray | None:
     """Return the probability of every entity as the answer of one query, from its scores (N,).
 
@@ -50,12 +47,12 @@ def probabilities(
     """
     if stored is None:
         return None
-    rows = torch.from_numpy(known_answers)
-    others = scores.index_fill(0, rows, -torch.inf)
-    total = others.logsumexp(0).repeat(len(scores))
-    total[rows] = total[rows].logaddexp(scores[rows])
-    rank = 1 + len(scores) - torch.searchsorted(others.sort().values, scores, right=True)
-    return _read_model(stored).probability(_features(scores, rank, total))
+    rows, own = torch.from_numpy(known_answers), torch.from_numpy(scores)
+    others = own.index_fill(0, rows, -torch.inf)
+    total = others.logsumexp(0).repeat(len(own))
+    total[rows] = total[rows].logaddexp(own[rows])
+    rank = 1 + len(own) - torch.searchsorted(others.sort().values, own, right=True)
+    return _read_model(stored).probability(_features(own, rank, total))
 
 
 def _read_model(stored: dict[str, Any]) -> Logistic:
@@ -77,14 +74,14 @@ def _features(scores: Tensor, rank: Tensor, total: Tensor) -> np.ndarray:
 
 
 @torch.no_grad()
-def _examples(
-    tables: EmbeddingTables, data: TrainingData
+def answer_examples(
+    score: Score, valid: Queries, train: Queries, entities: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return features and labels of the best new answers to validation queries, and a half each."""
     features, labels, half = [np.zeros((0, 2))], [np.zeros(0, bool)], [np.zeros(0, bool)]
-    chosen = np.linspace(0, len(data.valid) - 1, min(len(data.valid), MOST)).astype(np.int64)
-    for rows in query_chunks(len(chosen), data.entities):
-        row_features, row_labels, query = _chunk_examples(tables, data, chosen[rows])
+    chosen = np.linspace(0, len(valid) - 1, min(len(valid), MOST)).astype(np.int64)
+    for rows in query_chunks(len(chosen), entities):
+        row_features, row_labels, query = _chunk_examples(score, valid, train, chosen[rows])
         features.append(row_features)
         labels.append(row_labels)
         half.append(rows[query] % 2 == 0)
@@ -92,16 +89,16 @@ def _examples(
 
 
 def _chunk_examples(
-    tables: EmbeddingTables, data: TrainingData, indices: np.ndarray
+    score: Score, valid: Queries, train: Queries, indices: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return features and labels of the best answers to some queries, and the query of each."""
-    batch = data.valid.batch(indices)
-    scores = torch.from_numpy(tables.score(batch))
-    scores[data.train.known(batch)] = -torch.inf
-    best, answers = scores.topk(min(TOP, data.entities), dim=1)
+    batch = valid.batch(indices)
+    scores = torch.from_numpy(score(batch))
+    scores[train.known(batch)] = -torch.inf
+    best, answers = scores.topk(min(TOP, scores.shape[1]), dim=1)
     rank = torch.arange(1, answers.shape[1] + 1)
     features = _features(best, rank, scores.logsumexp(1, keepdim=True))
-    right = _right(data.valid, indices, answers).reshape(-1)
+    right = _right(valid, indices, answers).reshape(-1)
     query = np.repeat(np.arange(len(indices)), answers.shape[1])
     kept = best.isfinite().reshape(-1).numpy()
     return features[kept], right[kept], query[kept]
