@@ -25,8 +25,8 @@ from kgraft.reason.paths.path_graph import PathGraph
 from kgraft.reason.paths.task import ReasonerTask, ValidGraph, fit_calibration
 from kgraft.training import fit
 
-CONFIG = ReasonerConfig(width=64)
-SETTINGS = ReasonerSettings(epochs=40, steps=250, patience=None, learning_rate=2e-3)
+CONFIG = ReasonerConfig(width=32)
+SETTINGS = ReasonerSettings(epochs=40, steps=250, patience=None, learning_rate=3e-3)
 DBPEDIA = ("zh", "ja", "fr")
 CHOSEN_BY = ("fb237_v1", "WN18RR_v1")
 CALIBRATED_BY = (*CHOSEN_BY, "fb237_v4", "WN18RR_v4")

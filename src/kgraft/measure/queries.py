@@ -80,6 +80,14 @@ class Queries:
         row, position = expand(self.bounds[indices], self.bounds[indices + 1])
         return row, self.answer[position]
 
+    def select(self, indices: np.ndarray) -> Queries:
+        """Return some of the queries, in order, with their answers."""
+        row, answer = self.answers(indices)
+        lengths = np.bincount(row, minlength=len(indices))
+        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        chosen = np.asarray(indices)
+        return Queries(self.entity[chosen], self.relation[chosen], bounds, answer, self.relations)
+
     def batch(self, indices: np.ndarray) -> QueryBatch:
         """Return some queries, without their answers."""
         return QueryBatch(self.entity[indices], self.relation[indices])

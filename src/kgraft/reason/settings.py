@@ -27,3 +27,16 @@ class ReasonerSettings(TrainingSettings):
     batch: int = setting(16, "Facts per step, each asked in both directions.", SIZE)
     piece: int = setting(3000, "Entities of a piece of a graph that a step is about.", SIZE)
     learning_rate: float = setting(1e-3, "Learning rate.", RATE)
+
+
+@dataclass(frozen=True)
+class CompleterConfig(Settings):
+    """Which sources a completer weighs, by the folders they are in."""
+
+    reasoner: str | None = setting(None, "The reasoner, where not the one that ships.", option="")
+    rules: str | None = setting(None, "Rules of 'kgraft reason mine'.", option="")
+    vectors: str | None = setting(None, "Vectors of 'kgraft embed train'.", option="")
+    text: str | None = setting(None, "A model of 'kgraft reason train --text'.", option="")
+    plausible_only: bool = setting(
+        True, "Leave out answers that all facts of a relation speak against."
+    )

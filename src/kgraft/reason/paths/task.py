@@ -129,16 +129,44 @@ def _other_answers(graph: PathGraph, asked: AskedFacts) -> tuple[torch.Tensor, t
     return torch.from_numpy(row[kept]), torch.from_numpy(other[kept]).long()
 
 
-@torch.no_grad()
 def rank_valid(reasoner: Reasoner, valid: ValidGraph) -> float:
     """Return the filtered MRR of held-out queries."""
+    entities = valid.graph.entities
+    chunk = VALID_CHUNK * entities
+    score = _scorer(reasoner, valid.graph)
+    ranking = rank(score, valid.queries, valid.known, entities=entities, scores=chunk)
+    return ranking.figures()["mrr"]
 
+
+def _scorer(reasoner: Reasoner, graph: PathGraph) -> Score:
+    @torch.no_grad()
     def score(batch: QueryBatch) -> np.ndarray:
-        scores: np.ndarray = reasoner(valid.graph, AskedFacts(batch.entity, batch.relation)).numpy()
+        parts = []
+        for first in range(0, len(batch), VALID_CHUNK):
+            rows = slice(first, first + VALID_CHUNK)
+            parts.append(reasoner(graph, AskedFacts(batch.entity[rows], batch.relation[rows])))
+        scores: np.ndarray = torch.cat(parts).numpy()
         return scores
 
-    entities = valid.graph.entities
-    ranking = rank(
-        score, valid.queries, valid.known, entities=entities, scores=VALID_CHUNK * entities
-    )
-    return ranking.figures()["mrr"]
+    return score
+
+
+def fit_calibration(reasoner: Reasoner, valid: Sequence[ValidGraph]) -> dict[str, Any]:
+    """Fit the probability of an answer on several graphs.
+
+    The error is that on each of them by a fit on the others.
+    """
+    examples = []
+    for judge in valid:
+        facts = both_directions(judge.graph.triples, judge.graph.relations)
+        assert facts.answer is not None
+        train = Queries.group(facts.entity, facts.relation, facts.answer, judge.graph.relations)
+        score = _scorer(reasoner, judge.graph)
+        examples.append(answer_examples(score, judge.queries, train, judge.graph.entities)[:2])
+    errors = []
+    for index, (features, labels) in enumerate(examples):
+        others = [part for other, part in enumerate(examples) if other != index]
+        fitted = fit_logistic(*(np.concatenate(column) for column in zip(*others, strict=True)))
+        errors.append(calibration_error(fitted.probability(features), labels))
+    fitted = fit_logistic(*(np.concatenate(column) for column in zip(*examples, strict=True)))
+    return {**fitted.to_dict(), "error": float(np.mean(errors))}

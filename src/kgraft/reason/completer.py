@@ -1,0 +1,344 @@
+"""`Completer`: all that is there to complete a graph, together, with the reasons for each answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from kgraft.errors import BadInput
+from kgraft.graph import Entity, EntityLike, Graph, Relation
+from kgraft.measure import (
+    Plausibility,
+    Queries,
+    QueryBatch,
+    Ranking,
+    answer_probabilities,
+    calibrate_answers,
+    rank,
+)
+from kgraft.progress import Progress, Silent
+from kgraft.reason.reasons import Reason
+from kgraft.reason.settings import CompleterConfig
+from kgraft.reason.source import Source
+from kgraft.reason.weights import SourceWeights, collect_examples, features, fit_weights
+from kgraft.storage import MODEL_MANIFEST, Kind, new_file
+from kgraft.training import ModelManifest, Pretrained, stream
+
+WEIGHTS = "weights.json"
+LEARNT_FROM = 3000  # held-out queries, at most
+QUERIES = 32  # that are asked together
+IMPLAUSIBLE = -1e6  # added to the score of an answer that all facts of its relation speak against
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """An answer with its probability, whether the graph says so already, and why."""
+
+    entity: Entity
+    score: float
+    probability: float | None
+    known: bool
+    reasons: tuple[Reason, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the prediction as JSON has it."""
+        return {
+            "id": self.entity.id,
+            "label": self.entity.label,
+            "score": self.score,
+            "probability": self.probability,
+            "known": self.known,
+            "reasons": [reason.to_dict() for reason in self.reasons],
+        }
+
+
+class Completer(Pretrained[CompleterConfig]):
+    """Answers queries over a graph by several sources, weighed for each relation.
+
+    Answers that all facts of a relation speak against do not come up (see
+    `kgraft.measure.Plausibility`). A completer may be used from several threads at once, if its
+    sources may.
+    """
+
+    kind = Kind("completer", MODEL_MANIFEST)
+    made_by = "kgraft reason combine"
+    config_class = CompleterConfig
+
+    def __init__(
+        self,
+        graph: Graph,
+        sources: Sequence[Source],
+        *,
+        weights: SourceWeights | None = None,
+        calibration: dict[str, Any] | None = None,
+        config: CompleterConfig | None = None,
+    ) -> None:
+        if not sources:
+            raise BadInput("there is nothing to complete the graph with", remedy="give a source")
+        self.graph, self.sources = graph, tuple(sources)
+        self.config = config or CompleterConfig()
+        names = tuple(source.name for source in sources)
+        self.weights = weights or SourceWeights.even(names)
+        self.calibration = calibration
+        if self.weights.sources != names:
+            learnt = ", ".join(self.weights.sources)
+            raise BadInput(f"the weights are for {learnt}, not {', '.join(names)}")
+        self.relations = graph.manifest.relations
+        self.plausibility = Plausibility(graph)
+
+    @cached_property
+    def known(self) -> Queries:
+        """All triples of the graph, as queries with their answers."""
+        return Queries.of(self.graph.whole().triples, self.relations)
+
+    # Scores
+
+    def score(self, batch: QueryBatch) -> np.ndarray:
+        """Return the scores (B, N) of all entities."""
+        weights = self.weights.of(batch.relation).astype(np.float32)  # (B, F)
+        total = np.zeros((len(batch), len(self.graph)), np.float32)
+        for index, source in enumerate(self.sources):
+            own = weights[:, 2 * index : 2 * index + 2]
+            if own.any():
+                log_p, log_rank = features(source.score(batch))
+                total += own[:, :1] * log_p + own[:, 1:] * log_rank
+        if self.config.plausible_only:
+            total[self.plausibility.implausible(batch)] += IMPLAUSIBLE
+        return total
+
+    def rank(self, split: str = "test", *, progress: Progress | None = None) -> Ranking:
+        """Rank the triples of a split among all entities (see `kgraft.measure.Ranking`)."""
+        queries = self._queries(split)
+        size = QUERIES * len(self.graph)
+        return rank(
+            self.score,
+            queries,
+            self.known,
+            entities=len(self.graph),
+            scores=size,
+            progress=progress,
+        )
+
+    def _queries(self, split: str) -> Queries:
+        triples = self.graph.split(split).triples  # type: ignore[arg-type]
+        if not len(triples):
+            raise BadInput(f"the split {split!r} has no triples; there is nothing to rank")
+        return Queries.of(triples, self.relations)
+
+    # Learning
+
+    def fit(self, *, seed: int = 0, progress: Progress | None = None) -> None:
+        """Learn the weights of sources, and probabilities, on the validation triples."""
+        valid = self._queries("valid")
+        draw = stream(seed)
+        order = np.sort(draw.permutation(len(valid))[:LEARNT_FROM])
+        shown = progress or Silent()
+        shown.start("weighing sources", 1)
+        scores = [source.score for source in self.sources]
+        names = [source.name for source in self.sources]
+        examples = collect_examples(scores, valid, self.known, order, QUERIES)
+        self.weights = fit_weights(names, examples, self.relations)
+        shown.advance(1)
+        train = Queries.of(self.graph.split("train").triples, self.relations)
+        self.calibration = calibrate_answers(
+            self.score, valid.select(order), train, len(self.graph)
+        )
+
+    # Predictions
+
+    def tails(
+        self,
+        head: EntityLike,
+        relation: Relation | str | int,
+        *,
+        limit: int = 10,
+        new: bool = False,
+        reasons: int = 1,
+    ) -> list[Prediction]:
+        """Return the likeliest t of (head, relation, t), best first; `new`: no known ones."""
+        return self._predict(
+            self.graph.index(head), self._relation(relation), limit, new=new, reasons=reasons
+        )
+
+    def heads(
+        self,
+        relation: Relation | str | int,
+        tail: EntityLike,
+        *,
+        limit: int = 10,
+        new: bool = False,
+        reasons: int = 1,
+    ) -> list[Prediction]:
+        """Return the likeliest h of (h, relation, tail), best first; `new`: no known ones."""
+        inverse = self._relation(relation) + self.relations
+        return self._predict(self.graph.index(tail), inverse, limit, new=new, reasons=reasons)
+
+    def _relation(self, which: Relation | str | int) -> int:
+        return which.index if isinstance(which, Relation) else self.graph.relation(which).index
+
+    def _predict(
+        self, entity: int, relation: int, limit: int, *, new: bool, reasons: int
+    ) -> list[Prediction]:
+        batch = QueryBatch(np.array([entity]), np.array([relation]))
+        scores = self.score(batch)[0]
+        known = self.known.known(batch)[1]
+        probability = answer_probabilities(self.calibration, scores, known)
+        allowed = scores > IMPLAUSIBLE / 2
+        allowed[known] = not new
+        order = np.argsort(-np.where(allowed, scores, -np.inf), kind="stable")[:limit]
+        best = order[allowed[order]].tolist()
+        is_known = set(known.tolist())
+        return [
+            Prediction(
+                answer,
+                float(scores[index]),
+                None if probability is None else float(probability[index]),
+                index in is_known,
+                tuple(self.reasons(entity, relation, index, limit=reasons)) if reasons else (),
+            )
+            for index, answer in zip(best, self.graph.entities_at(best), strict=True)
+        ]
+
+    # Reasons
+
+    def reasons(self, entity: int, relation: int, answer: int, *, limit: int = 3) -> list[Reason]:
+        """Return why an answer may be right: the strongest reasons that rest on facts come first."""
+        reasons = [
+            reason
+            for source in self.sources
+            for reason in source.reasons(entity, relation, answer, limit=limit)
+        ]
+        return sorted(reasons, key=lambda r: (not r.paths, -r.score))[:limit]
+
+    def explain(
+        self,
+        head: EntityLike,
+        relation: Relation | str | int,
+        tail: EntityLike,
+        *,
+        limit: int = 5,
+    ) -> Explanation:
+        """Return all that speaks for a fact, and against it."""
+        head_index, tail_index = self.graph.index(head), self.graph.index(tail)
+        which = self._relation(relation)
+        batch = QueryBatch(np.array([head_index]), np.array([which]))
+        scores, known = self.score(batch)[0], self.known.known(batch)[1]
+        others = known[known != tail_index]
+        probability = answer_probabilities(self.calibration, scores, others)
+        rivals = np.delete(scores, np.union1d(others, [tail_index]))
+        reasons: list[Reason] = []
+        for source in self.sources:
+            reasons += source.reasons(head_index, which, tail_index, limit=limit)
+        reasons += self._against(head_index, which, tail_index)
+        return Explanation(
+            self.graph.entity(head_index),
+            self.graph.relation(which),
+            self.graph.entity(tail_index),
+            bool((known == tail_index).any()),
+            1 + int((rivals > scores[tail_index]).sum()),
+            None if probability is None else float(probability[tail_index]),
+            tuple(reasons),
+        )
+
+    def _against(self, head: int, relation: int, tail: int) -> list[Reason]:
+        """Return what all facts of the relation say against a fact."""
+        reasons = []
+        inverse = relation + self.relations
+        for entity, which, answer in ((head, relation, tail), (tail, inverse, head)):
+            for rule in self.plausibility.against(entity, which, answer):
+                reason = self._objection(rule, entity, which, answer)
+                if reason.words not in {other.words for other in reasons}:
+                    reasons.append(reason)
+        return reasons
+
+    def _objection(self, rule: str, entity: int, relation: int, answer: int) -> Reason:
+        """Return a broken rule as a reason against a fact, with the facts that it rests on."""
+        name = self.graph.relation(relation % self.relations).label
+        this, that = (self.graph.entity(index).label for index in (entity, answer))
+        words = {
+            "irreflexive": f"nothing {name} itself",
+            "asymmetric": f"{name} never holds both ways, and {that} has it to {this}",
+            "exclusive": f"{that} already has its one answer",
+            "typed": f"{that} has another type than all others at this end of {name}",
+            "functional": f"{this} already has its one answer",
+        }[rule]
+        paths = {
+            "asymmetric": lambda: self._stated(answer, relation, entity),
+            "exclusive": lambda: self._stated(answer, self._inverse(relation), None),
+            "functional": lambda: self._stated(entity, relation, None),
+        }
+        facts = paths[rule]() if rule in paths else ()
+        return Reason("graph", words, 1.0, facts, against=True)
+
+    def _stated(self, entity: int, relation: int, answer: int | None) -> tuple[Any, ...]:
+        """Return facts of the graph as chains: those of a query, or the one with an answer."""
+        answers = self.known.known(QueryBatch(np.array([entity]), np.array([relation])))[1]
+        chosen = [int(a) for a in answers[:1]] if answer is None else [answer]
+        from kgraft.graph import Fact
+
+        direct, which = relation < self.relations, relation % self.relations
+        return tuple(
+            self.graph.path_of(
+                entity, [Fact(entity, which, end) if direct else Fact(end, which, entity)]
+            )
+            for end in chosen
+        )
+
+    def _inverse(self, relation: int) -> int:
+        return (relation + self.relations) % (2 * self.relations)
+
+    # Saving
+
+    def _write_files(self, folder: Path) -> None:
+        stored = {"weights": self.weights.to_dict(), "calibration": self.calibration}
+        with new_file(folder / WEIGHTS) as partial:
+            partial.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def _read_files(
+        cls,
+        folder: Path,
+        config: CompleterConfig,
+        manifest: ModelManifest,  # noqa: ARG003
+        **context: Any,
+    ) -> Self:
+        """Read a completer for a `graph` and the `sources` that its config names."""
+        stored = json.loads((folder / WEIGHTS).read_text(encoding="utf-8"))
+        return cls(
+            context["graph"],
+            context["sources"],
+            weights=SourceWeights.from_dict(stored["weights"]),
+            calibration=stored["calibration"],
+            config=config,
+        )
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that speaks for one fact, and against it."""
+
+    head: Entity
+    relation: Relation
+    tail: Entity
+    known: bool
+    rank: int  # of the tail among all entities that are not known answers
+    probability: float | None
+    reasons: tuple[Reason, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as JSON has it."""
+        return {
+            "head": self.head.id,
+            "relation": self.relation.id,
+            "tail": self.tail.id,
+            "known": self.known,
+            "rank": self.rank,
+            "probability": self.probability,
+            "reasons": [reason.to_dict() for reason in self.reasons],
+        }
