@@ -139,6 +139,26 @@ def need_vectors(folder: Path) -> None:
     _need_model(folder, "vectors folder", "kgraft embed train")
 
 
+def need_rules(folder: Path | None) -> None:
+    """Refuse rules that are not there, or cut short."""
+    _need_model(folder, "rule set", "kgraft reason mine")
+
+
+def need_reasoner(folder: Path | None) -> None:
+    """Refuse a reasoner that is not there, or cut short."""
+    _need_model(folder, "reasoner", "kgraft reason train")
+
+
+def need_text_model(folder: Path | None) -> None:
+    """Refuse a model of texts that is not there, or cut short."""
+    _need_model(folder, "text completer", "kgraft reason train --text")
+
+
+def need_completer(folder: Path) -> dict[str, Any]:
+    """Return the config of a completer; refuse one that is not there, or cut short."""
+    return _need_model(folder, "completer", "kgraft reason combine")
+
+
 def need_room(out: Path, *, overwrite: bool = False) -> None:
     """Refuse a folder to write that is there already, or whose name cannot be written."""
     if not overwrite:

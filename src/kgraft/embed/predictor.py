@@ -157,6 +157,8 @@ class LinkPredictor:
         answers = self.known.known(query)[1]
         implausible = np.setdiff1d(self._sense.implausible(query)[1], answers)
         left_out = np.concatenate([self._blank, implausible, answers if new else answers[:0]])
+        if self._sense.is_settled(entity, relation):
+            left_out = np.setdiff1d(np.arange(len(scores)), answers[: 0 if new else None])
         best = _best(scores, left_out, limit)
         others = np.union1d(answers, self._blank)
         probability = answer_probabilities(self.stored.facts.get("calibration"), scores, others)

@@ -75,6 +75,11 @@ class Plausibility:
         empty = [np.zeros(0, np.int64)]
         return np.concatenate(empty + rows), np.concatenate(empty + answers)
 
+    def is_settled(self, entity: int, relation: int) -> bool:
+        """Tell whether a query has an answer, where facts of its relation have only one."""
+        has_one = bool(self.respected("functional")[relation])
+        return has_one and len(self._answers(entity, relation)) > 0
+
     def against(self, entity: int, relation: int, answer: int) -> list[str]:
         """Return the rules that an answer breaks."""
         checks = {

@@ -27,13 +27,13 @@ from kgraft.reason.reasons import Reason
 from kgraft.reason.settings import CompleterConfig
 from kgraft.reason.source import Source
 from kgraft.reason.weights import SourceWeights, collect_examples, features, fit_weights
-from kgraft.storage import MODEL_MANIFEST, Kind, new_file
+from kgraft.storage import MODEL_MANIFEST, Kind, new_file, new_folder
 from kgraft.training import ModelManifest, Pretrained, stream
 
 WEIGHTS = "weights.json"
 LEARNT_FROM = 3000  # held-out queries, at most
 QUERIES = 32  # that are asked together
-IMPLAUSIBLE = -1e6  # added to the score of an answer that all facts of its relation speak against
+IMPLAUSIBLE = -1e4  # added to the score of an answer that all facts of its relation speak against
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Completer(Pretrained[CompleterConfig]):
         scores = [source.score for source in self.sources]
         names = [source.name for source in self.sources]
         examples = collect_examples(scores, valid, self.known, order, QUERIES)
-        self.weights = fit_weights(names, examples, self.relations)
+        self.weights = fit_weights(names, examples)
         shown.advance(1)
         train = Queries.of(self.graph.split("train").triples, self.relations)
         self.calibration = calibrate_answers(
@@ -189,7 +189,8 @@ class Completer(Pretrained[CompleterConfig]):
         scores = self.score(batch)[0]
         known = self.known.known(batch)[1]
         probability = answer_probabilities(self.calibration, scores, known)
-        allowed = scores > IMPLAUSIBLE / 2
+        settled = self.config.plausible_only and self.plausibility.is_settled(entity, relation)
+        allowed = (scores > IMPLAUSIBLE / 2) & (not settled)
         allowed[known] = not new
         order = np.argsort(-np.where(allowed, scores, -np.inf), kind="stable")[:limit]
         best = order[allowed[order]].tolist()
@@ -294,6 +295,12 @@ class Completer(Pretrained[CompleterConfig]):
         return (relation + self.relations) % (2 * self.relations)
 
     # Saving
+
+    def write(self, out: str | Path, *, overwrite: bool = False) -> None:
+        """Write the weights to a folder that appears complete, or not at all."""
+        facts = {"graph": self.graph.manifest.name, "version": self.graph.manifest.version}
+        with new_folder(Path(out), self.kind, overwrite=overwrite) as partial:
+            self.save_pretrained(partial, facts=facts)
 
     def _write_files(self, folder: Path) -> None:
         stored = {"weights": self.weights.to_dict(), "calibration": self.calibration}

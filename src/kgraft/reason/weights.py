@@ -85,7 +85,7 @@ class Examples:
     is_right: np.ndarray  # (n,)
 
 
-def fit_weights(sources: Sequence[str], examples: Examples, relations: int) -> SourceWeights:
+def fit_weights(sources: Sequence[str], examples: Examples) -> SourceWeights:
     """Learn the weights of sources for all relations, and for each of them and their inverses."""
     present, row = np.unique(examples.relation, return_inverse=True)
     size = examples.features.shape[1]

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import typer
 
+from kgraft.cli.reason.evaluate import combine, eval_
+from kgraft.cli.reason.predict import explain, predict
+from kgraft.cli.reason.train import train
+
 app = typer.Typer(
     help="Complete a graph by rules, paths and facts, and say why.", no_args_is_help=True
 )
+for command in (predict, explain, combine, train):
+    app.command()(command)
+app.command("eval")(eval_)

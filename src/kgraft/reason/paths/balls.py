@@ -147,7 +147,7 @@ def _count(
     rows,
     counts,
     back_counts,
-):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, E501
+):  # type: ignore[no-untyped-def]
     """Count the edges of each row to what may speak: all but the outermost."""
     for b in prange(len(head)):
         speaking = sizes[b, sizes.shape[1] - 2]
@@ -190,7 +190,7 @@ def _fill(
     ends,
     kinds,
     back,
-):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, E501
+):  # type: ignore[no-untyped-def]
     """Write the other end and the relation of each edge, rows ascending by their other ends.
 
     Edges come with their inverses, so that what a node hears along is found from the other end.

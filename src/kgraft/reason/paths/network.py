@@ -3,8 +3,9 @@
     h⁰(v) = 1[v = u] · q
     hᵗ(v) = relu(norm(W [hᵗ⁻¹(v), h⁰(v) + Σ_{(v, r, x)} hᵗ⁻¹(x) ∘ wᵗ(r)])) + hᵗ⁻¹(v)
 
-Over relations, q is a vector of ones and wᵗ one learned vector per kind of edge. Over entities, q is
-what the first network says of the asked relation, and wᵗ(r) a small network of what it says of r.
+Over relations, q is a vector of ones and wᵗ one learned vector per kind of edge. Over entities, q
+is what the first network says of the asked relation, and wᵗ(r) a small network of what it says of
+r.
 Galkin et al. 2024, Towards foundation models for knowledge graph reasoning (ULTRA).
 """
 
@@ -18,7 +19,6 @@ from torch.nn.functional import linear, pad, relu
 
 from kgraft.reason.paths.edge_rows import EdgeRows
 from kgraft.reason.paths.kernel import propagate
-
 
 Trace = list[tuple[Tensor, Tensor, Tensor]]
 """The states before each layer, the vectors of its edges, and what arrived."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 from scipy.sparse import csr_array
+from torch import Tensor
 
 from kgraft.graph import TripleArrays
 from kgraft.reason.paths.edge_rows import EdgeRows
@@ -48,19 +50,32 @@ class PathGraph:
         size = (self.entities, 2 * self.relations)
         return csr_array((ones, (node, self.edges.relation)), shape=size)
 
-    @cached_property
-    def relation_weights(self) -> torch.Tensor:
-        """Return log(1 + count) of `relation_counts`, as torch multiplies it."""
-        counts = self.relation_counts
-        return torch.sparse_csr_tensor(
-            torch.from_numpy(counts.indptr.astype(np.int64)),
-            torch.from_numpy(counts.indices.astype(np.int64)),
-            torch.from_numpy(np.log1p(counts.data)),
-            size=counts.shape,
-        )
+    def relation_sums(self, vectors: Tensor) -> Tensor:
+        """Return Σ_r log(1 + count_r(v)) · vectors[r] of each entity, (N, D) of (2R, D)."""
+        sums: Tensor = _SparseProduct.apply(self._log_counts, vectors)  # type: ignore[no-untyped-call]
+        return sums
 
     @cached_property
-    def degree_weights(self) -> torch.Tensor:
+    def _log_counts(self) -> csr_array:
+        counts = self.relation_counts.copy()
+        counts.data = np.log1p(counts.data)
+        return counts
+
+    @cached_property
+    def degree_weights(self) -> Tensor:
         """Return log(1 + degree) of each entity, (N,)."""
         degrees = np.diff(self.edges.bounds).astype(np.float32)
         return torch.from_numpy(np.log1p(degrees))
+
+
+class _SparseProduct(torch.autograd.Function):
+    """A sparse matrix times a dense one; torch's own sparse tensors are slow to make and warn."""
+
+    @staticmethod
+    def forward(ctx: Any, matrix: csr_array, dense: Tensor) -> Tensor:  # type: ignore[override]  # noqa: ANN401
+        ctx.matrix = matrix
+        return torch.from_numpy(matrix @ dense.detach().numpy())
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> tuple[None, Tensor]:  # type: ignore[override]  # noqa: ANN401
+        return None, torch.from_numpy(ctx.matrix.T @ slope.numpy())

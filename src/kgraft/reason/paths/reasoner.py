@@ -2,9 +2,9 @@
 
     score(u, q, v) = MLP_path([hᵀ(v), q]) + MLP_ends([z_q(v), q])
 
-hᵀ(v) sums the paths from u to v (see `network`), over the ball of u alone: an entity that no path of
-T steps reaches has hᵀ(v) = 0. z_q(v) = Σ_r log(1 + count_r(v)) w(r) says which relations v has at
-all, as q sees them: whether v is the kind of thing that q leads to.
+hᵀ(v) sums the paths from u to v (see `network`), over the ball of u alone: an entity that no path
+of T steps reaches has hᵀ(v) = 0. z_q(v) = Σ_r log(1 + count_r(v)) w(r) says which relations v has
+at all, as q sees them: whether v is the kind of thing that q leads to.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+import kgraft
 from kgraft.reason.paths.balls import MOST, Balls, draw_balls
 from kgraft.reason.paths.network import EntityNetwork, RelationNetwork, Trace
 from kgraft.reason.paths.path_graph import PathGraph
@@ -27,6 +28,7 @@ from kgraft.tensors import load_tensors, write_tensors
 from kgraft.training import ModelManifest, Pretrained, seeded
 
 WEIGHTS = "reasoner.safetensors"
+SHIPPED = Path(kgraft.__file__).parent / "data" / "reasoner"
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Reasoner(nn.Module, Pretrained[ReasonerConfig]):
     def __init__(self, config: ReasonerConfig | None = None, *, seed: int = 0) -> None:
         super().__init__()
         self.config = config or ReasonerConfig()
+        self.calibration: dict[str, Any] | None = None  # of probabilities, on graphs it never saw
         width = self.config.width
         with seeded(seed):
             self.relations = RelationNetwork(width, self.config.relation_layers, KINDS)
@@ -58,6 +61,11 @@ class Reasoner(nn.Module, Pretrained[ReasonerConfig]):
             self.path_score = _scorer(2 * width, width)
             self.end_norm = nn.LayerNorm(width)
             self.end_score = _scorer(2 * width + 1, width)
+
+    @classmethod
+    def load(cls, folder: str | Path | None = None) -> Self:
+        """Load a reasoner for use; None is the one that ships with kgraft."""
+        return cls.from_pretrained(SHIPPED if folder is None else folder)
 
     def relation_vectors(self, graph: PathGraph, relations: Tensor) -> Tensor:
         """Return vectors (K, 2R, D) of all relations for each of some relations, (K,).
@@ -73,7 +81,7 @@ class Reasoner(nn.Module, Pretrained[ReasonerConfig]):
         direct, row = torch.unique(relation % graph.relations, return_inverse=True)
         vectors = self.relation_vectors(graph, direct)  # (K, 2R, D)
         query = vectors[row, relation]  # (B, D)
-        ends = self.end_scores(graph, vectors, row, relation, query)  # (B, N)
+        ends = self.end_scores(graph, vectors, row, relation)  # (B, N)
         if asked.answer is not None:
             ends = self._without_asked(graph, asked, vectors[row], query, ends)
         return self.add_paths(graph, asked, vectors[row], query, ends, most=most)
@@ -116,13 +124,16 @@ class Reasoner(nn.Module, Pretrained[ReasonerConfig]):
         return reached, unreached
 
     def end_scores(
-        self, graph: PathGraph, vectors: Tensor, row: Tensor, relation: Tensor, query: Tensor
+        self, graph: PathGraph, vectors: Tensor, row: Tensor, relation: Tensor
     ) -> Tensor:
-        """Return the scores of all entities by the relations that they have, (B, N)."""
+        """Return the scores of all entities by the relations that they have, (B, N).
+
+        Query b asks for relation b, as the vectors of row b see it.
+        """
         distinct, back = torch.unique(torch.stack([row, relation]), dim=1, return_inverse=True)
         scores = []
         for k, which in distinct.T.tolist():
-            sums = graph.relation_weights @ vectors[k]  # (N, D)
+            sums = graph.relation_sums(vectors[k])  # (N, D)
             scores.append(self._end_score(sums, vectors[k, which], graph.degree_weights))
         return torch.stack(scores)[back]
 
@@ -156,11 +167,12 @@ class Reasoner(nn.Module, Pretrained[ReasonerConfig]):
         cls,
         folder: Path,
         config: ReasonerConfig,
-        manifest: ModelManifest,  # noqa: ARG003
+        manifest: ModelManifest,
         **context: Any,  # noqa: ARG003
     ) -> Self:
         reasoner = cls(config)
         load_tensors(reasoner, folder / WEIGHTS)
+        reasoner.calibration = manifest.facts.get("calibration")
         return reasoner.eval()
 
 

@@ -1,8 +1,8 @@
 """The graph of relations: how each relation, or its inverse, meets the others in the graph.
 
 Nodes are relations and their inverses. Relation a hears b where they meet: where some entity is a
-head of both (head-head), a tail of both, a head of a and a tail of b, or the reverse; and where some
-pair of entities has both. How much of a meets b is part of an edge's kind:
+head of both (head-head), a tail of both, a head of a and a tail of b, or the reverse; and where
+some pair of entities has both. How much of a meets b is part of an edge's kind:
 
     head-head   |heads(a) ∩ heads(b)| / |heads(a)|        pair   |a ∩ b| / |a|
 

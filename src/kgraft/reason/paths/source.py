@@ -68,13 +68,12 @@ class PathSource:
         direct = torch.tensor([relation % self.paths.relations])
         vectors = self.reasoner.relation_vectors(self.paths, direct)
         which = torch.tensor([relation])
-        query = vectors[:, relation]
         row = torch.zeros(1, dtype=torch.int64)
-        ends = self.reasoner.end_scores(self.paths, vectors, row, which, query)
+        ends = self.reasoner.end_scores(self.paths, vectors, row, which)
         return vectors[0], ends[0]
 
     def reasons(self, entity: int, relation: int, answer: int, *, limit: int) -> list[Reason]:
-        """Return the paths that lead to an answer; where there is none, facts like the asked one."""
+        """Return the paths that lead to an answer; where there is none, facts with this answer."""
         paths = find_paths(
             self.reasoner, self.paths, entity, relation, answer, limit=limit, most=self.most
         )

@@ -94,7 +94,11 @@ class ReasonerTask(AdamWTask[int]):
 
     def save(self, folder: Path) -> None:
         """Write the reasoner."""
-        facts = {"settings": self.settings.to_dict(), "valid": dict(self.best_figures)}
+        facts = {
+            "settings": self.settings.to_dict(),
+            "valid": dict(self.best_figures),
+            "calibration": fit_calibration(self.reasoner, self.valid) if self.valid else None,
+        }
         self.reasoner.save_pretrained(folder, facts={**self.facts, **facts})
 
 
@@ -152,9 +156,9 @@ def _scorer(reasoner: Reasoner, graph: PathGraph) -> Score:
 
 
 def fit_calibration(reasoner: Reasoner, valid: Sequence[ValidGraph]) -> dict[str, Any]:
-    """Fit the probability of an answer on several graphs.
+    """Fit the probability of an answer on one graph or several.
 
-    The error is that on each of them by a fit on the others.
+    The error is that on each graph by a fit on the others; of one graph, that of the fit itself.
     """
     examples = []
     for judge in valid:
@@ -165,7 +169,7 @@ def fit_calibration(reasoner: Reasoner, valid: Sequence[ValidGraph]) -> dict[str
         examples.append(answer_examples(score, judge.queries, train, judge.graph.entities)[:2])
     errors = []
     for index, (features, labels) in enumerate(examples):
-        others = [part for other, part in enumerate(examples) if other != index]
+        others = [part for other, part in enumerate(examples) if other != index] or examples
         fitted = fit_logistic(*(np.concatenate(column) for column in zip(*others, strict=True)))
         errors.append(calibration_error(fitted.probability(features), labels))
     fitted = fit_logistic(*(np.concatenate(column) for column in zip(*examples, strict=True)))
