@@ -39,7 +39,13 @@ class Queries:
     @classmethod
     def of(cls, triples: TripleArrays, relations: int) -> Queries:
         """Gather the queries of triples in both directions."""
-        entity, relation, answer = triples.with_inverses(relations)
+        return cls.group(*triples.with_inverses(relations), relations)
+
+    @classmethod
+    def group(
+        cls, entity: np.ndarray, relation: np.ndarray, answer: np.ndarray, relations: int
+    ) -> Queries:
+        """Gather the queries of rows that name one query and one answer each, in any order."""
         order = np.lexsort((answer, relation, entity))
         entity, relation, answer = entity[order], relation[order], answer[order]
         key = entity * (2 * relations) + relation
