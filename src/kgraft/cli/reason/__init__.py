@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import typer
 
+from kgraft.cli.reason.recall import recall
+
 app = typer.Typer(
     help="Complete a graph by rules, paths and facts, and say why.", no_args_is_help=True
 )
+app.command()(recall)
