@@ -84,6 +84,9 @@ joint pretrain tiny --texts nowhere.jsonl
 joint pretrain tiny --out there
 joint eval links --model nowhere
 joint eval nothing --model nowhere
+reason recall tiny "  "
+reason recall nowhere Rome
+reason recall tiny Rome --about Atlantis
 ask "Where is Rome?" --model nowhere
 ask "Where is Rome?" --about Atlantis --graph tiny --model nowhere
 """

@@ -106,6 +106,8 @@ WRONG = {
     "joint eval relations --model kinds/joint --data there": "no file there/train.jsonl",
     "joint eval classes --model nowhere": "no joint model at nowhere",
     "joint eval nothing --model nowhere": "no task is named 'nothing'",
+    "reason recall nowhere x": "no graph at nowhere",
+    "reason recall world x --about xyzxyz": "nothing in the graph is named 'xyzxyz'",
     "ask train --model nowhere --data there": "no joint model at nowhere",
     "ask train --model cut/joint --data there": "joint.safetensors is cut short",
     "ask train --model kinds/joint --data nowhere": "no folder nowhere",
@@ -197,7 +199,7 @@ NEVER_WRONG = {"format", "text", "html", "questions"}  # any text, or a file tha
 
 def names_given():
     """Yield each command that needs torch with an option or argument that names something."""
-    for group in ("link", "embed", "graft", "joint", "ask"):
+    for group in ("link", "embed", "graft", "joint", "reason", "ask"):
         for name, command in typer.main.get_command(app).commands[group].commands.items():
             kinds = typing.get_type_hints(command.callback)
             for parameter in command.params:

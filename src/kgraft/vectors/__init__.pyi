@@ -14,6 +14,7 @@ from .neighbourhood import Neighbourhood, neighbourhoods
 from .settings import GraphAttentionSettings, RefreshSettings
 from .store import VectorStore, cache_folder
 from .table import TableVectors
+from .text_cache import TextCache
 from .text_fallback import TextFallback
 from .text_vectors import TextVectors, text_keys
 from .trained import TrainedRows
@@ -41,6 +42,7 @@ __all__ = [
     "SimilarEntity",
     "StoredVectors",
     "TableVectors",
+    "TextCache",
     "TextFallback",
     "TextVectors",
     "TrainedRows",

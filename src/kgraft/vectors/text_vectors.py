@@ -21,7 +21,7 @@ from kgraft.vectors.entity_vectors import NONE, EntityVectors
 from kgraft.vectors.store import VectorStore, cache_folder
 
 if TYPE_CHECKING:
-    from kgraft.text import Encoder, Pooling
+    from kgraft.text import Encoder, Pooling, StaticEncoder
 
 FORMAT = 2  # of the cache
 TEXTS = 2048  # encoded and kept at once: what an interruption may cost
@@ -52,11 +52,7 @@ class TextVectors(EntityVectors):
         self.graph, self.fields, self.pooling = graph, check_fields(fields), pooling
         self.encoder = _loaded(encoder)
         self.dimension = self.encoder.dimension
-        folder = None
-        if cache is not False:
-            where = cache_folder() if cache is True else Path(cache).expanduser()
-            folder = where / identity_of(self.encoder, pooling)
-        self._store = VectorStore(folder, self.dimension)
+        self._store = text_store(self.encoder, pooling, cache)
         self._keys = np.zeros((len(self), 2), np.uint64)
         self._state = np.zeros(len(self), np.uint8)
 
@@ -138,11 +134,25 @@ def _loaded(encoder: Encoder | str | Path | None) -> Encoder:
     return encoder if isinstance(encoder, Encoder) else Encoder.load(encoder)
 
 
+def text_store(
+    encoder: Encoder | StaticEncoder, pooling: str, cache: bool | str | Path
+) -> VectorStore:
+    """Return where the vectors of texts are kept under the hashes of the texts.
+
+    `cache` names a folder; True is kgraft's cache folder, False keeps vectors in memory only.
+    """
+    folder = None
+    if cache is not False:
+        where = cache_folder() if cache is True else Path(cache).expanduser()
+        folder = where / identity_of(encoder, pooling)
+    return VectorStore(folder, encoder.dimension)
+
+
 def text_keys(texts: pa.Array) -> np.ndarray:
     """Return 128 bits of hash per text, (n, 2) uint64."""
     return np.stack([hash_strings(texts, seed) for seed in (0, 1)], axis=1)
 
 
-def identity_of(encoder: Encoder, pooling: str) -> str:
+def identity_of(encoder: Encoder | StaticEncoder, pooling: str) -> str:
     """Return a name for all that makes a vector out of a text: weights, tokenizer, settings."""
     return hashlib.sha256(f"{FORMAT} {encoder.identity} {pooling}".encode()).hexdigest()[:32]

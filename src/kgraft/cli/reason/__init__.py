@@ -6,11 +6,12 @@ import typer
 
 from kgraft.cli.reason.evaluate import combine, eval_
 from kgraft.cli.reason.predict import explain, predict
+from kgraft.cli.reason.recall import recall
 from kgraft.cli.reason.train import train
 
 app = typer.Typer(
     help="Complete a graph by rules, paths and facts, and say why.", no_args_is_help=True
 )
-for command in (predict, explain, combine, train):
+for command in (predict, explain, recall, combine, train):
     app.command()(command)
 app.command("eval")(eval_)

@@ -1,0 +1,1 @@
+"""Completion by texts: what the words for an entity and a relation ask for (SimKGC)."""
