@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from benchmarks.harness import WORK, shared_data
@@ -28,6 +29,7 @@ from kgraft.training import fit
 CONFIG = ReasonerConfig(width=32)
 SETTINGS = ReasonerSettings(epochs=40, steps=250, patience=None, learning_rate=3e-3)
 DBPEDIA = ("zh", "ja", "fr")
+OTHERS = ("qa/metaqa", "graphs/medic", "graphs/hpo")
 CHOSEN_BY = ("fb237_v1", "WN18RR_v1")
 CALIBRATED_BY = (*CHOSEN_BY, "fb237_v4", "WN18RR_v4")
 
@@ -38,8 +40,8 @@ def main() -> None:
     if data is None:
         return
     first = out.with_name(f"{out.name}-raw")
-    facts = {"graphs": ["wikidata without wiki27k", *(f"dbp15k_{name}_en" for name in DBPEDIA),
-                        "metaqa", "medic", "hpo"]}  # fmt: skip
+    graphs = [f"dbp15k_{name}_en" for name in DBPEDIA] + [Path(name).name for name in OTHERS]
+    facts: dict[str, Any] = {"graphs": ["wikidata without wiki27k", *graphs]}
     if not first.exists():
         valid = [valid_graph(data, name) for name in CHOSEN_BY]
         reasoner = Reasoner(CONFIG, seed=SETTINGS.seed)
@@ -61,7 +63,7 @@ def training_graphs(data: Path) -> Iterator[PathGraph]:
     for pair in DBPEDIA:
         for side in ("left", "right"):
             yield path_graph(opened(data / f"fuse/dbp15k_{pair}_en" / side))
-    for name in ("qa/metaqa", "graphs/medic", "graphs/hpo"):
+    for name in OTHERS:
         yield path_graph(opened(data / name))
 
 

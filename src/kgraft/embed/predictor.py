@@ -155,11 +155,7 @@ class LinkPredictor:
         query = QueryBatch(np.array([entity]), np.array([relation]))
         scores = self.embedding.score(query)[0]  # (N,)
         answers = self.known.known(query)[1]
-        implausible = np.setdiff1d(self._sense.implausible(query)[1], answers)
-        left_out = np.concatenate([self._blank, implausible, answers if new else answers[:0]])
-        if self._sense.is_settled(entity, relation):
-            left_out = np.setdiff1d(np.arange(len(scores)), answers[: 0 if new else None])
-        best = _best(scores, left_out, limit)
+        best = _best(scores, self._left_out(query, answers, new=new), limit)
         others = np.union1d(answers, self._blank)
         probability = answer_probabilities(self.stored.facts.get("calibration"), scores, others)
         known_answers = set(answers.tolist())
@@ -172,6 +168,14 @@ class LinkPredictor:
             )
             for index, entity in zip(best, self.graph.entities_at(best), strict=True)
         ]
+
+    def _left_out(self, query: QueryBatch, answers: np.ndarray, *, new: bool) -> np.ndarray:
+        """Return the entities that are no answers to show: unread, implausible, or not new."""
+        implausible = self._sense.implausible(query)[1]
+        if self._sense.is_settled(int(query.entity[0]), int(query.relation[0])):
+            implausible = np.arange(len(self.graph))
+        wrong = np.setdiff1d(implausible, answers)
+        return np.concatenate([self._blank, wrong, answers if new else answers[:0]])
 
 
 def _best(scores: np.ndarray, left_out: np.ndarray, limit: int) -> list[int]:

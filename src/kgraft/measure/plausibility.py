@@ -16,6 +16,7 @@ The last one speaks against all new answers of a query alike, so that it changes
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -56,6 +57,7 @@ class Plausibility:
         triples = graph.split("train").triples
         self.queries = Queries.of(triples, self.relations)
         self._breaks = self._count_breaks()
+        self._never_new = lru_cache(RELATIONS)(self._never)
 
     def respected(self, rule: str) -> np.ndarray:
         """Return for which relations and inverses a rule is respected, (2R,) bool."""
@@ -82,7 +84,7 @@ class Plausibility:
 
     def against(self, entity: int, relation: int, answer: int) -> list[str]:
         """Return the rules that an answer breaks."""
-        checks = {
+        checks: dict[str, Callable[[], bool]] = {
             "irreflexive": lambda: answer == entity,
             "asymmetric": lambda: entity in self._answers(answer, relation),
             "exclusive": lambda: self._has_other(answer, self._inverse(relation), entity),
@@ -94,7 +96,7 @@ class Plausibility:
         ]
 
     def _implausible(self, entity: int, relation: int) -> np.ndarray:
-        answers = [self._never(relation)]
+        answers = [self._never_new(relation)]
         if self.respected("irreflexive")[relation]:
             answers.append(np.array([entity]))
         if self.respected("asymmetric")[relation]:
@@ -114,20 +116,15 @@ class Plausibility:
     def _inverse(self, relation: int) -> int:
         return (relation + self.relations) % (2 * self.relations)
 
-    @cached_property
-    def _never(self):  # type: ignore[no-untyped-def]  # noqa: ANN202
-        @lru_cache(RELATIONS)
-        def never(relation: int) -> np.ndarray:
-            """Return the entities that answer no query of a relation which is new to them."""
-            broken = np.zeros(len(self.graph), bool)
-            if self.respected("exclusive")[relation]:
-                inverse = self.queries.relation == self._inverse(relation)
-                broken[self.queries.entity[inverse]] = True
-            if self.respected("typed")[relation]:
-                broken |= self._mistyped(relation)
-            return np.flatnonzero(broken)
-
-        return never
+    def _never(self, relation: int) -> np.ndarray:
+        """Return the entities that answer no query of a relation which is new to them."""
+        broken = np.zeros(len(self.graph), bool)
+        if self.respected("exclusive")[relation]:
+            inverse = self.queries.relation == self._inverse(relation)
+            broken[self.queries.entity[inverse]] = True
+        if self.respected("typed")[relation]:
+            broken |= self._mistyped(relation)
+        return np.flatnonzero(broken)
 
     def _mistyped(self, relation: int) -> np.ndarray:
         """Return which entities have types, but none of a relation's answers, (N,) bool."""
@@ -180,8 +177,10 @@ class Plausibility:
         loops = np.bincount(facts.relation, facts.entity == facts.answer, minlength=size)
         prior = (loops.sum() + 1) / (total.sum() + 2)
         rates = [(loops + PRIOR * prior) / (total + PRIOR)]
-        for broken in (self._is_mirrored(), self._is_shared(), self._is_of_new_type()):
-            rates.append((np.bincount(facts.relation, broken, minlength=size) + 1) / (total + 2))
+        rates += [
+            (np.bincount(facts.relation, broken, minlength=size) + 1) / (total + 2)
+            for broken in (self._is_mirrored(), self._is_shared(), self._is_of_new_type())
+        ]
         return np.stack(rates)
 
     def _is_mirrored(self) -> np.ndarray:
@@ -202,7 +201,6 @@ class Plausibility:
         """Return which facts have an answer with types, of which no other answer has one."""
         types = self._types
         typed = np.diff(types.indptr) > 0
-        fits = np.zeros(len(self._facts.answer), bool)
         pairs = self._answer_pairs.tocoo()
         relation, answer = pairs.coords
         others = csr_array(self._answer_types)[relation].multiply(types[answer]) > 1

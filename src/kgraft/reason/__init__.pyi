@@ -1,4 +1,5 @@
-from .completer import Completer, Explanation, Prediction
+from .completer import Completer, Prediction
+from .explanation import Explanation
 from .memory.fact_memory import FactMemory
 from .memory.fact_source import FactSource
 from .memory.recalled import RecalledAnswer, RecalledFact

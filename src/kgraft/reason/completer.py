@@ -1,4 +1,4 @@
-"""`Completer`: all that is there to complete a graph, together, with the reasons for each answer."""
+"""`Completer`: all that completes a graph, together, with the reasons for each answer."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from kgraft.measure import (
     rank,
 )
 from kgraft.progress import Progress, Silent
+from kgraft.reason.explanation import Explanation, objections
 from kgraft.reason.reasons import Reason
 from kgraft.reason.settings import CompleterConfig
 from kgraft.reason.source import Source
@@ -187,14 +188,14 @@ class Completer(Pretrained[CompleterConfig]):
     ) -> list[Prediction]:
         batch = QueryBatch(np.array([entity]), np.array([relation]))
         scores = self.score(batch)[0]
-        known = self.known.known(batch)[1]
-        probability = answer_probabilities(self.calibration, scores, known)
+        answers = self.known.known(batch)[1]
+        probability = answer_probabilities(self.calibration, scores, answers)
         settled = self.config.plausible_only and self.plausibility.is_settled(entity, relation)
         allowed = (scores > IMPLAUSIBLE / 2) & (not settled)
-        allowed[known] = not new
+        allowed[answers] = not new
         order = np.argsort(-np.where(allowed, scores, -np.inf), kind="stable")[:limit]
         best = order[allowed[order]].tolist()
-        is_known = set(known.tolist())
+        is_known = set(answers.tolist())
         return [
             Prediction(
                 answer,
@@ -209,7 +210,7 @@ class Completer(Pretrained[CompleterConfig]):
     # Reasons
 
     def reasons(self, entity: int, relation: int, answer: int, *, limit: int = 3) -> list[Reason]:
-        """Return why an answer may be right: the strongest reasons that rest on facts come first."""
+        """Return why an answer may be right: reasons that rest on facts first."""
         reasons = [
             reason
             for source in self.sources
@@ -226,73 +227,33 @@ class Completer(Pretrained[CompleterConfig]):
         limit: int = 5,
     ) -> Explanation:
         """Return all that speaks for a fact, and against it."""
-        head_index, tail_index = self.graph.index(head), self.graph.index(tail)
+        ends = self.graph.index(head), self.graph.index(tail)
         which = self._relation(relation)
-        batch = QueryBatch(np.array([head_index]), np.array([which]))
-        scores, known = self.score(batch)[0], self.known.known(batch)[1]
-        others = known[known != tail_index]
-        probability = answer_probabilities(self.calibration, scores, others)
-        rivals = np.delete(scores, np.union1d(others, [tail_index]))
         reasons: list[Reason] = []
         for source in self.sources:
-            reasons += source.reasons(head_index, which, tail_index, limit=limit)
-        reasons += self._against(head_index, which, tail_index)
+            reasons += source.reasons(ends[0], which, ends[1], limit=limit)
+        reasons += objections(self.graph, self.plausibility, ends[0], which, ends[1])
         return Explanation(
-            self.graph.entity(head_index),
+            self.graph.entity(ends[0]),
             self.graph.relation(which),
-            self.graph.entity(tail_index),
-            bool((known == tail_index).any()),
-            1 + int((rivals > scores[tail_index]).sum()),
-            None if probability is None else float(probability[tail_index]),
+            self.graph.entity(ends[1]),
+            *self._judge(ends[0], which, ends[1]),
             tuple(reasons),
         )
 
-    def _against(self, head: int, relation: int, tail: int) -> list[Reason]:
-        """Return what all facts of the relation say against a fact."""
-        reasons = []
-        inverse = relation + self.relations
-        for entity, which, answer in ((head, relation, tail), (tail, inverse, head)):
-            for rule in self.plausibility.against(entity, which, answer):
-                reason = self._objection(rule, entity, which, answer)
-                if reason.words not in {other.words for other in reasons}:
-                    reasons.append(reason)
-        return reasons
-
-    def _objection(self, rule: str, entity: int, relation: int, answer: int) -> Reason:
-        """Return a broken rule as a reason against a fact, with the facts that it rests on."""
-        name = self.graph.relation(relation % self.relations).label
-        this, that = (self.graph.entity(index).label for index in (entity, answer))
-        words = {
-            "irreflexive": f"nothing {name} itself",
-            "asymmetric": f"{name} never holds both ways, and {that} has it to {this}",
-            "exclusive": f"{that} already has its one answer",
-            "typed": f"{that} has another type than all others at this end of {name}",
-            "functional": f"{this} already has its one answer",
-        }[rule]
-        paths = {
-            "asymmetric": lambda: self._stated(answer, relation, entity),
-            "exclusive": lambda: self._stated(answer, self._inverse(relation), None),
-            "functional": lambda: self._stated(entity, relation, None),
-        }
-        facts = paths[rule]() if rule in paths else ()
-        return Reason("graph", words, 1.0, facts, against=True)
-
-    def _stated(self, entity: int, relation: int, answer: int | None) -> tuple[Any, ...]:
-        """Return facts of the graph as chains: those of a query, or the one with an answer."""
-        answers = self.known.known(QueryBatch(np.array([entity]), np.array([relation])))[1]
-        chosen = [int(a) for a in answers[:1]] if answer is None else [answer]
-        from kgraft.graph import Fact
-
-        direct, which = relation < self.relations, relation % self.relations
-        return tuple(
-            self.graph.path_of(
-                entity, [Fact(entity, which, end) if direct else Fact(end, which, entity)]
-            )
-            for end in chosen
+    def _judge(self, head: int, relation: int, tail: int) -> tuple[bool, int, float | None]:
+        """Return whether a fact is known, the rank of its tail, and its probability."""
+        batch = QueryBatch(np.array([head]), np.array([relation]))
+        scores, answers = self.score(batch)[0], self.known.known(batch)[1]
+        others = answers[answers != tail]
+        probability = answer_probabilities(self.calibration, scores, others)
+        rivals = np.delete(scores, np.union1d(others, [tail]))
+        rank = 1 + int((rivals > scores[tail]).sum())
+        return (
+            tail in answers.tolist(),
+            rank,
+            None if probability is None else float(probability[tail]),
         )
-
-    def _inverse(self, relation: int) -> int:
-        return (relation + self.relations) % (2 * self.relations)
 
     # Saving
 
@@ -324,28 +285,3 @@ class Completer(Pretrained[CompleterConfig]):
             calibration=stored["calibration"],
             config=config,
         )
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """All that speaks for one fact, and against it."""
-
-    head: Entity
-    relation: Relation
-    tail: Entity
-    known: bool
-    rank: int  # of the tail among all entities that are not known answers
-    probability: float | None
-    reasons: tuple[Reason, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as JSON has it."""
-        return {
-            "head": self.head.id,
-            "relation": self.relation.id,
-            "tail": self.tail.id,
-            "known": self.known,
-            "rank": self.rank,
-            "probability": self.probability,
-            "reasons": [reason.to_dict() for reason in self.reasons],
-        }

@@ -26,6 +26,7 @@ FEATURES = 2  # of a source: log probability, and minus log rank
 BEST = 60  # answers of each source that compete
 STEPS = 60  # of the optimiser
 OWN = 0.02  # how strongly the weights of a relation are held to those of all
+FREE = 100  # queries of a relation with which they are held half as strongly
 START = -1.0  # softplus of it is 0.31
 
 
@@ -86,29 +87,13 @@ class Examples:
 
 
 def fit_weights(sources: Sequence[str], examples: Examples) -> SourceWeights:
-    """Learn the weights of sources for all relations, and for each of them and their inverses."""
+    """Learn the weights of sources, for all relations together and for each."""
     present, row = np.unique(examples.relation, return_inverse=True)
+    which = torch.from_numpy(row).long()
     size = examples.features.shape[1]
     common = torch.full((size,), START, requires_grad=True)
     own = torch.zeros(len(present), size, requires_grad=True)
-    values = torch.from_numpy(examples.features).float()
-    query = torch.from_numpy(examples.query).long()
-    right = torch.from_numpy(examples.is_right)
-    which = torch.from_numpy(row).long()
-    counts = torch.bincount(which, minlength=len(present)).float()
-    optimiser = torch.optim.LBFGS([common, own], max_iter=STEPS, line_search_fn="strong_wolfe")
-
-    def loss() -> Tensor:
-        optimiser.zero_grad()
-        weights = softplus(common + own)[which]  # (Q, F)
-        scores = (values * weights[query]).sum(1)
-        fit = _log_loss(scores, query, right, len(which))
-        penalty = OWN * (own.square().sum(1) * 100 / (counts + 100)).sum()
-        total = fit + penalty
-        torch.autograd.backward([total])
-        return total
-
-    optimiser.step(loss)  # type: ignore[arg-type, no-untyped-call]
+    _maximise_likelihood(examples, which, common, own)
     with torch.no_grad():
         each = softplus(common + own).numpy()
         return SourceWeights(
@@ -116,6 +101,26 @@ def fit_weights(sources: Sequence[str], examples: Examples) -> SourceWeights:
             softplus(common).numpy(),
             {int(relation): each[index] for index, relation in enumerate(present)},
         )
+
+
+def _maximise_likelihood(examples: Examples, which: Tensor, common: Tensor, own: Tensor) -> None:
+    """Fit weights in place; query q is of relation `which[q]`."""
+    values = torch.from_numpy(examples.features).float()
+    query = torch.from_numpy(examples.query).long()
+    right = torch.from_numpy(examples.is_right)
+    looseness = FREE / (torch.bincount(which, minlength=len(own)) + FREE)
+    optimiser = torch.optim.LBFGS([common, own], max_iter=STEPS, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimiser.zero_grad()
+        weights = softplus(common + own)[which]  # (Q, F)
+        scores = (values * weights[query]).sum(1)
+        penalty = OWN * (own.square().sum(1) * looseness).sum()
+        total = _log_loss(scores, query, right, len(which)) + penalty
+        torch.autograd.backward([total])
+        return total
+
+    optimiser.step(loss)  # type: ignore[no-untyped-call]
 
 
 def _log_loss(scores: Tensor, query: Tensor, right: Tensor, queries: int) -> Tensor:
@@ -129,36 +134,36 @@ def _log_loss(scores: Tensor, query: Tensor, right: Tensor, queries: int) -> Ten
 
 
 def collect_examples(
-    scores: Sequence[Score], valid: Queries, known: Queries, indices: np.ndarray, chunk: int
+    scores: Sequence[Score],
+    valid: Queries,
+    known_queries: Queries,
+    indices: np.ndarray,
+    chunk: int,
 ) -> Examples:
     """Ask sources for held-out queries, and return the best answers of each."""
-    parts: list[Examples] = []
+    parts = []
     for first in range(0, len(indices), chunk):
         rows = indices[first : first + chunk]
-        parts.append(_chunk(scores, valid, known, rows, first))
-    return Examples(
-        valid.relation[indices],
-        np.concatenate([part.query for part in parts]),
-        np.concatenate([part.features for part in parts]),
-        np.concatenate([part.is_right for part in parts]),
-    )
+        stated = np.concatenate([features(score(valid.batch(rows))) for score in scores])
+        competes, right = _competing(stated, valid, known_queries, rows)
+        query, answer = np.nonzero(competes)
+        parts.append((first + query, stated[:, query, answer].T, right[query, answer]))
+    queries, values, is_right = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Examples(valid.relation[indices], queries, values, is_right)
 
 
-def _chunk(
-    scores: Sequence[Score], valid: Queries, known: Queries, rows: np.ndarray, first: int
-) -> Examples:
-    batch = valid.batch(rows)
-    said = np.concatenate([features(score(batch)) for score in scores])  # (F, B, N)
-    right = np.zeros(said.shape[1:], bool)
+def _competing(
+    stated: np.ndarray, valid: Queries, known_queries: Queries, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return which answers of queries compete, by features (F, B, N), and which are right."""
+    right = np.zeros(stated.shape[1:], bool)
     right[valid.answers(rows)] = True
-    hidden = np.zeros(said.shape[1:], bool)
-    hidden[known.known(batch)] = True
+    hidden = np.zeros_like(right)
+    hidden[known_queries.known(valid.batch(rows))] = True
     hidden &= ~right
     competes = right.copy()
-    for log_rank in said[1::FEATURES]:
-        open_rank = np.where(hidden, -np.inf, log_rank)
-        best = np.argpartition(-open_rank, min(BEST, open_rank.shape[1] - 1), axis=1)[:, :BEST]
-        np.put_along_axis(competes, best, True, axis=1)
-    competes &= ~hidden
-    query, answer = np.nonzero(competes)
-    return Examples(batch.relation, first + query, said[:, query, answer].T, right[query, answer])
+    for log_rank in stated[1::FEATURES]:
+        open_rank = np.where(hidden, np.inf, -log_rank)
+        best = np.argpartition(open_rank, min(BEST, right.shape[1]) - 1, axis=1)[:, :BEST]
+        np.put_along_axis(competes, best, values=True, axis=1)
+    return competes & ~hidden, right

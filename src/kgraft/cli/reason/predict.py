@@ -139,8 +139,8 @@ def explain(
 
 
 def _print_explanation(graph: Graph, explained: Explanation) -> None:
-    known = "in the graph" if explained.known else "not in the graph"
-    parts = [known, f"rank {explained.rank:,} of {len(graph):,} without the known answers"]
+    status = "in the graph" if explained.known else "not in the graph"
+    parts = [status, f"rank {explained.rank:,} of {len(graph):,} without the known answers"]
     if explained.probability is not None:
         parts.append(f"probability {explained.probability:.3f}")
     fact = " — ".join((explained.head.label, explained.relation.label, explained.tail.label))

@@ -1,4 +1,4 @@
-"""What the commands that complete a graph share: the options that name sources, and opening them."""
+"""What the commands that complete a graph share: options for sources, and opening them."""
 
 from __future__ import annotations
 
@@ -59,9 +59,8 @@ def named_sources(
     if vectors is not None:
         need_vectors(vectors)
     names = {"rules": rules, "vectors": vectors, "text": text, "reasoner": reasoner}
-    return CompleterConfig(
-        **{name: str(path.resolve()) for name, path in names.items() if path is not None}
-    )
+    given = {name: str(path.resolve()) for name, path in names.items() if path is not None}
+    return CompleterConfig.from_dict(given)
 
 
 def open_sources(graph: Graph, config: CompleterConfig, completer: Path | None = None) -> Completer:

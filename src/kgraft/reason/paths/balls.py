@@ -8,10 +8,11 @@ nothing else is worked on. The asked fact itself is no edge of its block.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
 
+from kgraft.reason.kernels import compiled, in_shares
 from kgraft.reason.paths.edge_rows import EdgeRows, row_bounds
 
 MOST = 60_000  # entities of a ball; the nearest ones, where there are more
@@ -26,6 +27,22 @@ class Balls:
     rows: list[int]  # reached after 0, 1, … T steps; the first B rows are the heads
     edges: EdgeRows  # relations of query b have the indices b · 2R …
     was_cut: np.ndarray  # (B,) bool: there was more within T steps
+
+
+class _Tables(NamedTuple):
+    """What the compiled functions share: a graph, the hidden facts, and the balls in it."""
+
+    bounds: np.ndarray
+    neighbour: np.ndarray
+    relation: np.ndarray
+    relations: int  # R
+    head: np.ndarray  # (B,)
+    asked: np.ndarray  # (B,) the relation of the hidden fact, −1 for none
+    answer: np.ndarray  # (B,)
+    member: np.ndarray  # (B, most) the entities of each ball, near ones first
+    sizes: np.ndarray  # (B, T + 1) of each ball after each step
+    position: np.ndarray  # (B, N) of each entity in the ball, −1 outside
+    was_cut: np.ndarray  # (B,)
 
 
 def draw_balls(
@@ -43,28 +60,37 @@ def draw_balls(
 
     Where `asked` relations and `answer`s are given, the facts (head, asked, answer) are left out.
     """
-    head = np.ascontiguousarray(head, np.int32)
-    hidden = np.full((len(head), 2), -1, np.int32)
+    tables = _new_tables(edges, relations, head, steps, most)
     if asked is not None and answer is not None:
-        hidden[:, 0], hidden[:, 1] = asked, answer
-    most = min(most, edges.nodes)
-    member = np.empty((len(head), most), np.int32)
-    sizes = np.zeros((len(head), steps + 1), np.int64)  # of each ball after each step
-    local = np.empty((len(head), edges.nodes), np.int32)
-    was_cut = np.zeros(len(head), np.bool_)
-    _grow(edges.bounds, edges.neighbour, edges.relation, head, hidden, relations, member, sizes,
-          local, was_cut)  # fmt: skip
-    row = _rows_by_distance(sizes)
-    flat_rows = np.concatenate(row)
-    entity = np.empty(len(flat_rows), np.int32)
-    query = np.empty(len(flat_rows), np.int32)
-    for index, own in enumerate(row):
-        entity[own], query[own] = member[index, : len(own)], index
-    starts = row_bounds(sizes[:, -1])
-    tables = (edges.bounds, edges.neighbour, edges.relation, head, hidden, relations, member, sizes,
-              local, starts, flat_rows)  # fmt: skip
-    kept = _kept_edges(tables, for_training=for_training)
-    return Balls(entity, query, sizes.sum(0).tolist(), kept, was_cut)
+        tables.asked[:], tables.answer[:] = asked, answer
+    in_shares(lambda begin, end: _grow(begin, end, tables), len(head))
+    own_rows = _rows_by_distance(tables.sizes)
+    rows = np.concatenate(own_rows)
+    entity, query = np.empty((2, len(rows)), np.int32)
+    for index, own in enumerate(own_rows):
+        entity[own], query[own] = tables.member[index, : len(own)], index
+    starts = row_bounds(tables.sizes[:, -1])
+    kept = _kept_edges(tables, starts, rows, for_training=for_training)
+    return Balls(entity, query, tables.sizes.sum(0).tolist(), kept, tables.was_cut)
+
+
+def _new_tables(
+    edges: EdgeRows, relations: int, head: np.ndarray, steps: int, most: int
+) -> _Tables:
+    queries = len(head)
+    return _Tables(
+        edges.bounds,
+        edges.neighbour,
+        edges.relation,
+        relations,
+        np.ascontiguousarray(head, np.int32),
+        np.full(queries, -1, np.int32),
+        np.full(queries, -1, np.int32),
+        np.empty((queries, min(most, edges.nodes)), np.int32),
+        np.zeros((queries, steps + 1), np.int64),
+        np.empty((queries, edges.nodes), np.int32),
+        np.zeros(queries, np.bool_),
+    )
 
 
 def _rows_by_distance(sizes: np.ndarray) -> list[np.ndarray]:
@@ -78,140 +104,125 @@ def _rows_by_distance(sizes: np.ndarray) -> list[np.ndarray]:
     ]
 
 
-def _kept_edges(tables: tuple, *, for_training: bool) -> EdgeRows:  # type: ignore[type-arg]
-    flat_rows = tables[-1]
-    counts, back_counts = np.zeros((2, len(flat_rows)), np.int64)
-    _count(*tables, counts, back_counts)
-    bounds = row_bounds(counts)
-    neighbour, relation = np.empty((2, bounds[-1]), np.int32)
-    _fill(*tables, bounds[:-1].copy(), neighbour, relation, False)
+def _kept_edges(
+    tables: _Tables, starts: np.ndarray, rows: np.ndarray, *, for_training: bool
+) -> EdgeRows:
+    """Return the edges between rows; for inference alone they are not sorted by neighbour, too."""
+    counts, back_counts = np.zeros((2, len(rows)), np.int64)
+    balls = len(tables.head)
+    in_shares(
+        lambda begin, end: _count(begin, end, tables, starts, rows, counts, back_counts), balls
+    )
+    own = _filled(tables, starts, rows, row_bounds(counts), back=False)
     if not for_training:
         nothing = np.zeros(0, np.int32)
-        return EdgeRows(bounds, neighbour, relation, np.zeros(1, np.int64), nothing, nothing)
-    back_bounds = row_bounds(back_counts)
-    hearer, back_relation = np.empty((2, back_bounds[-1]), np.int32)
-    _fill(*tables, back_bounds[:-1].copy(), hearer, back_relation, True)
-    return EdgeRows(bounds, neighbour, relation, back_bounds, hearer, back_relation)
+        return EdgeRows(*own, np.zeros(1, np.int64), nothing, nothing)
+    return EdgeRows(*own, *_filled(tables, starts, rows, row_bounds(back_counts), back=True))
 
 
-@njit(inline="always")
-def _is_hidden(node, relation, neighbour, head, asked, answer, relations):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Tell whether an edge is the asked fact, or its inverse."""
-    if node == head and neighbour == answer and relation == asked:
+def _filled(
+    tables: _Tables, starts: np.ndarray, rows: np.ndarray, bounds: np.ndarray, *, back: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return bounds, other ends and relations of all rows."""
+    ends, kinds = np.empty((2, bounds[-1]), np.int32)
+    cursor = bounds[:-1].copy()
+    in_shares(
+        lambda begin, end: _fill(begin, end, tables, starts, rows, cursor, ends, kinds, back),
+        len(tables.head),
+    )
+    return bounds, ends, kinds
+
+
+@compiled
+def _is_hidden(tables: _Tables, b: int, node: int, edge: int) -> bool:
+    """Tell whether an edge of a node is the asked fact, or its inverse."""
+    other, kind, asked = tables.neighbour[edge], tables.relation[edge], tables.asked[b]
+    if node == tables.head[b] and other == tables.answer[b] and kind == asked:
         return True
-    inverse = asked - relations if asked >= relations else asked + relations
-    return node == answer and neighbour == head and relation == inverse
+    inverse = asked - tables.relations if asked >= tables.relations else asked + tables.relations
+    return node == tables.answer[b] and other == tables.head[b] and kind == inverse
 
 
-@njit(parallel=True, cache=True)
-def _grow(bounds, neighbour, relation, head, hidden, relations, member, sizes, local, was_cut):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Fill `member`, `sizes` and `local` (the position of an entity in its ball, or -1)."""
-    for b in prange(len(head)):
-        local[b, :] = -1
-        local[b, head[b]] = 0
-        member[b, 0] = head[b]
+@compiled
+def _grow(begin: int, end: int, tables: _Tables) -> None:
+    """Fill members, sizes and positions of some balls, step by step."""
+    for b in range(begin, end):
+        member, position = tables.member[b], tables.position[b]
+        position[:] = -1
+        position[tables.head[b]] = 0
+        member[0] = tables.head[b]
+        tables.sizes[b, 0] = 1
         size, first = 1, 0
-        sizes[b, 0] = 1
-        for step in range(1, sizes.shape[1]):
+        for step in range(1, tables.sizes.shape[1]):
             last = size
-            for position in range(first, last):
-                node = member[b, position]
-                for edge in range(bounds[node], bounds[node + 1]):
-                    other = neighbour[edge]
-                    if local[b, other] >= 0 or _is_hidden(
-                        node, relation[edge], other, head[b], hidden[b, 0], hidden[b, 1], relations
-                    ):
+            for near in range(first, last):
+                node = member[near]
+                for edge in range(tables.bounds[node], tables.bounds[node + 1]):
+                    other = tables.neighbour[edge]
+                    if position[other] >= 0 or _is_hidden(tables, b, node, edge):
                         continue
-                    if size == member.shape[1]:
-                        was_cut[b] = True
+                    if size == len(member):
+                        tables.was_cut[b] = True
                         break
-                    local[b, other] = size
-                    member[b, size] = other
+                    position[other] = size
+                    member[size] = other
                     size += 1
             first = last
-            sizes[b, step] = size
+            tables.sizes[b, step] = size
 
 
-@njit(parallel=True, cache=True)
+@compiled
 def _count(
-    bounds,
-    neighbour,
-    relation,
-    head,
-    hidden,
-    relations,
-    member,
-    sizes,
-    local,
-    starts,
-    rows,
-    counts,
-    back_counts,
-):  # type: ignore[no-untyped-def]
+    begin: int,
+    end: int,
+    tables: _Tables,
+    starts: np.ndarray,
+    rows: np.ndarray,
+    counts: np.ndarray,
+    back_counts: np.ndarray,
+) -> None:
     """Count the edges of each row to what may speak: all but the outermost."""
-    for b in prange(len(head)):
-        speaking = sizes[b, sizes.shape[1] - 2]
-        for position in range(sizes[b, -1]):
-            node, row = member[b, position], rows[starts[b] + position]
-            for edge in range(bounds[node], bounds[node + 1]):
-                other = local[b, neighbour[edge]]
-                if (
-                    other < 0
-                    or other >= speaking
-                    or _is_hidden(
-                        node,
-                        relation[edge],
-                        neighbour[edge],
-                        head[b],
-                        hidden[b, 0],
-                        hidden[b, 1],
-                        relations,
-                    )
-                ):
-                    continue
-                counts[row] += 1
-                back_counts[rows[starts[b] + other]] += 1
+    for b in range(begin, end):
+        speaking = tables.sizes[b, tables.sizes.shape[1] - 2]
+        for near in range(tables.sizes[b, -1]):
+            node, row = tables.member[b, near], rows[starts[b] + near]
+            for edge in range(tables.bounds[node], tables.bounds[node + 1]):
+                other = tables.position[b, tables.neighbour[edge]]
+                if 0 <= other < speaking and not _is_hidden(tables, b, node, edge):
+                    counts[row] += 1
+                    back_counts[rows[starts[b] + other]] += 1
 
 
-@njit(parallel=True, cache=True)
+@compiled
 def _fill(
-    bounds,
-    neighbour,
-    relation,
-    head,
-    hidden,
-    relations,
-    member,
-    sizes,
-    local,
-    starts,
-    rows,
-    cursor,
-    ends,
-    kinds,
-    back,
-):  # type: ignore[no-untyped-def]
+    begin: int,
+    end: int,
+    tables: _Tables,
+    starts: np.ndarray,
+    rows: np.ndarray,
+    cursor: np.ndarray,
+    ends: np.ndarray,
+    kinds: np.ndarray,
+    back: bool,
+) -> None:
     """Write the other end and the relation of each edge, rows ascending by their other ends.
 
-    Edges come with their inverses, so that what a node hears along is found from the other end.
+    Edges come with their inverses, so that what a node hears along is seen from the other end.
     """
-    for b in prange(len(head)):
-        speaking = sizes[b, sizes.shape[1] - 2]
-        for position in range(sizes[b, -1] if back else speaking):
-            node, row = member[b, position], rows[starts[b] + position]
-            for edge in range(bounds[node], bounds[node + 1]):
-                other, kind = local[b, neighbour[edge]], relation[edge]
-                if (
-                    other < 0
-                    or (back and other >= speaking)
-                    or _is_hidden(
-                        node, kind, neighbour[edge], head[b], hidden[b, 0], hidden[b, 1], relations
-                    )
-                ):
+    for b in range(begin, end):
+        speaking = tables.sizes[b, tables.sizes.shape[1] - 2]
+        for near in range(tables.sizes[b, -1] if back else speaking):
+            node, row = tables.member[b, near], rows[starts[b] + near]
+            for edge in range(tables.bounds[node], tables.bounds[node + 1]):
+                other, kind = tables.position[b, tables.neighbour[edge]], tables.relation[edge]
+                if other < 0 or (back and other >= speaking):
+                    continue
+                if _is_hidden(tables, b, node, edge):
                     continue
                 if not back:
-                    kind = kind - relations if kind >= relations else kind + relations
+                    forward = kind < tables.relations
+                    kind = kind + tables.relations if forward else kind - tables.relations
                 target = rows[starts[b] + other]
                 ends[cursor[target]] = row
-                kinds[cursor[target]] = b * 2 * relations + kind
+                kinds[cursor[target]] = 2 * tables.relations * b + kind
                 cursor[target] += 1

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-PARTS = 8  # that work is cut into; fixed, so that sums come out alike on any machine
+PARTS = 8  # that the rows are cut into; fixed, so that sums come out alike on any machine
 
 
 @dataclass(frozen=True)

@@ -112,19 +112,24 @@ def best_chains(
     arrivals: list[np.ndarray] = []
     chains = []
     for length in range(1, steps + 1):
-        reached = best[edges.neighbour] + cost
-        order = np.lexsort((reached, node))
-        last = np.append(node[order][1:] != node[order][:-1], True) if len(order) else order > 0
-        chosen = order[last]  # the best edge of each node
-        via = np.full(edges.nodes, -1)
-        best = np.full(edges.nodes, -np.inf)
-        via[node[chosen]], best[node[chosen]] = chosen, reached[chosen]
+        via, best = _best_edges(node, best[edges.neighbour] + cost, edges.nodes)
         arrivals.append(via)
         if np.isfinite(best[row]):
             chain = _walk_back(edges.neighbour, arrivals, row)
             if _is_simple(edges.neighbour, chain, row):
                 chains.append((chain, float(best[row] / length)))
     return chains
+
+
+def _best_edges(node: np.ndarray, scores: np.ndarray, nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the best edge of each node, -1 for none, and its score."""
+    order = np.lexsort((scores, node))
+    is_last = np.ones(len(order), bool)
+    is_last[:-1] = node[order][1:] != node[order][:-1]
+    chosen = order[is_last]
+    edge, best = np.full(nodes, -1), np.full(nodes, -np.inf)
+    edge[node[chosen]], best[node[chosen]] = chosen, scores[chosen]
+    return edge, best
 
 
 def _walk_back(neighbour: np.ndarray, arrivals: list[np.ndarray], row: int) -> list[int]:

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
-from numba import njit, prange
 from torch import Tensor
 
-from kgraft.reason.paths.edge_rows import EdgeRows
+from kgraft.reason.kernels import compiled, in_shares
+from kgraft.reason.paths.edge_rows import PARTS, EdgeRows
+
+SHARES = 16  # of the parts of all rows of a batch, for the processor's cores
 
 
 def propagate(states: Tensor, relations: Tensor, edges: EdgeRows, rows: int) -> Tensor:
@@ -23,13 +26,13 @@ def propagate(states: Tensor, relations: Tensor, edges: EdgeRows, rows: int) -> 
     `states` (B, S, D) are those of the first S nodes, the others send nothing; `relations` is
     (B, Q, D).
     """
-    out: Tensor = _Propagate.apply(states, relations, edges, rows)  # type: ignore[no-untyped-call]
-    return out
+    arrived: Tensor = _Propagate.apply(states, relations, edges, rows)  # type: ignore[no-untyped-call]
+    return arrived
 
 
 class _Propagate(torch.autograd.Function):
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any,  # noqa: ANN401
         states: Tensor,
         relations: Tensor,
@@ -40,34 +43,49 @@ class _Propagate(torch.autograd.Function):
         ctx.save_for_backward(states, relations)
         ctx.edges = edges
         out = states.new_zeros(len(states), rows, states.shape[2])
-        _send(
-            *(states.detach().numpy(), relations.detach().numpy(), out.numpy()),
-            *(edges.bounds, edges.neighbour, edges.relation, edges.parts),
-        )
+        tensors = (states.detach().numpy(), relations.detach().numpy(), out.numpy())
+
+        def work(begin: int, end: int) -> None:
+            columns = (edges.bounds, edges.neighbour, edges.relation, edges.parts)
+            _send(begin, end, *tensors, *columns)
+
+        in_shares(work, len(states) * PARTS, shares=SHARES)
         return out
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, None, None]:  # type: ignore[override]  # noqa: ANN401
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, None, None]:  # noqa: ANN401
         states, relations = ctx.saved_tensors
-        edges = ctx.edges
+        edges: EdgeRows = ctx.edges
         to_states = torch.zeros_like(states)
-        to_relations = relations.new_zeros(len(edges.parts) - 1, *relations.shape)
-        _send_back(
-            *(slope.contiguous().numpy(), states.detach().numpy(), relations.detach().numpy()),
-            *(to_states.numpy(), to_relations.numpy()),
-            *(edges.back_bounds, edges.hearer, edges.back_relation, edges.back_parts),
-        )
+        to_relations = relations.new_zeros(PARTS, *relations.shape)  # parts may share relations
+        given = (slope.contiguous().numpy(), states.numpy(), relations.numpy())
+        made = (to_states.numpy(), to_relations.numpy())
+
+        def work(begin: int, end: int) -> None:
+            columns = (edges.back_bounds, edges.hearer, edges.back_relation, edges.back_parts)
+            _send_back(begin, end, *given, *made, *columns)
+
+        in_shares(work, len(states) * PARTS, shares=SHARES)
         return to_states, to_relations.sum(0), None, None
 
 
-@njit(parallel=True, cache=True, fastmath=True)
-def _send(states, relations, out, bounds, neighbour, relation, parts):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    batch, size, width = states.shape
-    rows = out.shape[1]
-    count = len(parts) - 1
-    for piece in prange(batch * count):
-        b, part = piece // count, piece % count
-        for node in range(parts[part], min(parts[part + 1], rows)):
+@compiled
+def _send(
+    begin: int,
+    end: int,
+    states: np.ndarray,
+    relations: np.ndarray,
+    out: np.ndarray,
+    bounds: np.ndarray,
+    neighbour: np.ndarray,
+    relation: np.ndarray,
+    parts: np.ndarray,
+) -> None:
+    """Add up what arrives at the nodes of some parts of some rows of a batch."""
+    _, size, width = states.shape
+    for piece in range(begin, end):
+        b, part = piece // (len(parts) - 1), piece % (len(parts) - 1)
+        for node in range(parts[part], min(parts[part + 1], out.shape[1])):
             row = out[b, node]
             for edge in range(bounds[node], bounds[node + 1]):
                 if neighbour[edge] >= size:
@@ -77,27 +95,28 @@ def _send(states, relations, out, bounds, neighbour, relation, parts):  # type: 
                     row[d] += state[d] * weight[d]
 
 
-@njit(parallel=True, cache=True, fastmath=True)
-def _send_back(  # type: ignore[no-untyped-def]  # noqa: ANN202
-    slope,
-    states,
-    relations,
-    to_states,
-    to_relations,
-    bounds,
-    hearer,
-    relation,
-    parts,  # noqa: ANN001
-):
-    batch, size, width = states.shape
-    rows = slope.shape[1]
-    count = len(parts) - 1
-    for piece in prange(batch * count):
-        b, part = piece // count, piece % count
+@compiled
+def _send_back(
+    begin: int,
+    end: int,
+    slope: np.ndarray,
+    states: np.ndarray,
+    relations: np.ndarray,
+    to_states: np.ndarray,
+    to_relations: np.ndarray,
+    bounds: np.ndarray,
+    hearer: np.ndarray,
+    relation: np.ndarray,
+    parts: np.ndarray,
+) -> None:
+    """Add up the gradients of states and relations, from the side of the node that is heard."""
+    _, size, width = states.shape
+    for piece in range(begin, end):
+        b, part = piece // (len(parts) - 1), piece % (len(parts) - 1)
         for node in range(parts[part], min(parts[part + 1], size)):
             state, to_state = states[b, node], to_states[b, node]
             for edge in range(bounds[node], bounds[node + 1]):
-                if hearer[edge] >= rows:
+                if hearer[edge] >= slope.shape[1]:
                     break
                 arrived, weight = slope[b, hearer[edge]], relations[b, relation[edge]]
                 to_weight = to_relations[part, b, relation[edge]]

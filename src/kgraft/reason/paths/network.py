@@ -114,7 +114,7 @@ def bellman_ford(
     """Return the states after all layers; a trace gets what each layer worked with."""
     states = start
     for layer, reached in zip(layers, rows, strict=True):
-        vectors = layer.edge_vectors(relations)
+        vectors: Tensor = layer.edge_vectors(relations)  # type: ignore[operator]
         arrived = propagate(states, vectors, edges, reached)
         if trace is not None:
             trace.append((states, vectors, arrived))

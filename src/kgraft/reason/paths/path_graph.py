@@ -72,10 +72,10 @@ class _SparseProduct(torch.autograd.Function):
     """A sparse matrix times a dense one; torch's own sparse tensors are slow to make and warn."""
 
     @staticmethod
-    def forward(ctx: Any, matrix: csr_array, dense: Tensor) -> Tensor:  # type: ignore[override]  # noqa: ANN401
+    def forward(ctx: Any, matrix: csr_array, dense: Tensor) -> Tensor:  # noqa: ANN401
         ctx.matrix = matrix
         return torch.from_numpy(matrix @ dense.detach().numpy())
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[None, Tensor]:  # type: ignore[override]  # noqa: ANN401
+    def backward(ctx: Any, slope: Tensor) -> tuple[None, Tensor]:  # noqa: ANN401
         return None, torch.from_numpy(ctx.matrix.T @ slope.numpy())

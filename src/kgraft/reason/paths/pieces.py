@@ -76,10 +76,10 @@ def draw_members(edges: EdgeRows, size: int, generator: np.random.Generator) -> 
 def _neighbours(edges: EdgeRows, nodes: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Return distinct neighbours of nodes; of a hub some at random."""
     first, last = edges.bounds[nodes], edges.bounds[nodes + 1]
-    few = last - first <= BRANCHES
-    near = edges.neighbour[expand(first[few], last[few])[1]]
-    hubs = (last - first)[~few]
-    drawn = first[~few][:, None] + (generator.random((len(hubs), BRANCHES)) * hubs[:, None]).astype(
-        np.int64
-    )
+    is_hub = last - first > BRANCHES
+    near = edges.neighbour[expand(first[~is_hub], last[~is_hub])[1]]
+    hubs = (last - first)[is_hub]
+    drawn = first[is_hub][:, None] + (
+        generator.random((len(hubs), BRANCHES)) * hubs[:, None]
+    ).astype(np.int64)
     return np.unique(np.concatenate([near, edges.neighbour[drawn.reshape(-1)]]))

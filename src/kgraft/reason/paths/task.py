@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
+from kgraft.arrays import expand
 from kgraft.measure import (
     Queries,
     QueryBatch,
@@ -123,10 +124,9 @@ def answer_loss(scores: torch.Tensor, graph: PathGraph, asked: AskedFacts) -> to
 
 def _other_answers(graph: PathGraph, asked: AskedFacts) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the other answers that the graph has to the queries: (row, entity), flat."""
+    assert asked.answer is not None
     edges = graph.edges
     first, last = edges.bounds[asked.entity], edges.bounds[asked.entity + 1]
-    from kgraft.arrays import expand
-
     row, edge = expand(first, last)
     other = edges.neighbour[edge]
     kept = (edges.relation[edge] == asked.relation[row]) & (other != asked.answer[row])

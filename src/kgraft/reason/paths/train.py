@@ -42,11 +42,11 @@ def train_reasoner(
     queries = Queries.of(valid, size.relations)
     draw = stream(settings.seed, Purpose.VALID)
     judged = queries.select(np.sort(draw.permutation(len(queries))[:JUDGED]))
-    known = Queries.of(graph.whole().triples, size.relations)
+    all_queries = Queries.of(graph.whole().triples, size.relations)
     task = ReasonerTask(
         reasoner or Reasoner.load(),
         [learnt],
-        [ValidGraph(learnt, judged, known)],
+        [ValidGraph(learnt, judged, all_queries)],
         settings,
         facts={"graph": size.name, "version": size.version},
     )
