@@ -57,7 +57,7 @@ class Plausibility:
         triples = graph.split("train").triples
         self.queries = Queries.of(triples, self.relations)
         self._breaks = self._count_breaks()
-        self._never_new = lru_cache(RELATIONS)(self._never)
+        self._never_cached = lru_cache(RELATIONS)(self._never)
 
     def respected(self, rule: str) -> np.ndarray:
         """Return for which relations and inverses a rule is respected, (2R,) bool."""
@@ -76,6 +76,10 @@ class Plausibility:
             answers.append(broken)
         empty = [np.zeros(0, np.int64)]
         return np.concatenate(empty + rows), np.concatenate(empty + answers)
+
+    def never_answers(self, relation: int) -> np.ndarray:
+        """Return the entities that are no new answer to any query of a relation or inverse."""
+        return self._never_cached(relation)
 
     def is_settled(self, entity: int, relation: int) -> bool:
         """Tell whether a query has an answer, where facts of its relation have only one."""
@@ -96,7 +100,7 @@ class Plausibility:
         ]
 
     def _implausible(self, entity: int, relation: int) -> np.ndarray:
-        answers = [self._never_new(relation)]
+        answers = [self.never_answers(relation)]
         if self.respected("irreflexive")[relation]:
             answers.append(np.array([entity]))
         if self.respected("asymmetric")[relation]:
@@ -117,7 +121,6 @@ class Plausibility:
         return (relation + self.relations) % (2 * self.relations)
 
     def _never(self, relation: int) -> np.ndarray:
-        """Return the entities that answer no query of a relation which is new to them."""
         broken = np.zeros(len(self.graph), bool)
         if self.respected("exclusive")[relation]:
             inverse = self.queries.relation == self._inverse(relation)

@@ -1,3 +1,4 @@
+from .complete import complete_graph
 from .completer import Completer, Prediction
 from .explanation import Explanation
 from .memory.fact_memory import FactMemory
@@ -40,6 +41,7 @@ __all__ = [
     "TextConfig",
     "TextSettings",
     "TextSource",
+    "complete_graph",
     "open_completer",
     "train_reasoner",
     "train_text_completer",

@@ -156,7 +156,7 @@ def _competing(
     stated: np.ndarray, valid: Queries, known_queries: Queries, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which answers of queries compete, by features (F, B, N), and which are right."""
-    right = np.zeros(stated.shape[1:], bool)
+    right: np.ndarray = np.zeros(stated.shape[1:], bool)
     right[valid.answers(rows)] = True
     hidden = np.zeros_like(right)
     hidden[known_queries.known(valid.batch(rows))] = True
@@ -164,6 +164,6 @@ def _competing(
     competes = right.copy()
     for log_rank in stated[1::FEATURES]:
         open_rank = np.where(hidden, np.inf, -log_rank)
-        best = np.argpartition(open_rank, min(BEST, right.shape[1]) - 1, axis=1)[:, :BEST]
-        np.put_along_axis(competes, best, values=True, axis=1)
+        best: np.ndarray = np.argpartition(open_rank, min(BEST, right.shape[1]) - 1, axis=1)
+        np.put_along_axis(competes, best[:, :BEST], values=True, axis=1)
     return competes & ~hidden, right
