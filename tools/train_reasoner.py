@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.harness import WORK, shared_data
+from benchmarks.data.path_graphs import judge, opened, path_graph
+from benchmarks.harness import shared_data
 
-from kgraft.graph import Graph, build_graph, open_source
-from kgraft.measure import Queries
 from kgraft.reason import Reasoner, ReasonerConfig, ReasonerSettings
 from kgraft.reason.paths.path_graph import PathGraph
-from kgraft.reason.paths.task import ReasonerTask, ValidGraph, fit_calibration
+from kgraft.reason.paths.task import ReasonerTask, fit_calibration
 from kgraft.training import fit
 
 CONFIG = ReasonerConfig(width=32)
@@ -43,7 +42,7 @@ def main() -> None:
     graphs = [f"dbp15k_{name}_en" for name in DBPEDIA] + [Path(name).name for name in OTHERS]
     facts: dict[str, Any] = {"graphs": ["wikidata without wiki27k", *graphs]}
     if not first.exists():
-        valid = [valid_graph(data, name) for name in CHOSEN_BY]
+        valid = [judge(inductive(data, name), "valid") for name in CHOSEN_BY]
         reasoner = Reasoner(CONFIG, seed=SETTINGS.seed)
         task = ReasonerTask(reasoner, list(training_graphs(data)), valid, SETTINGS, facts=facts)
         for epoch in fit(task, first, SETTINGS):
@@ -51,7 +50,9 @@ def main() -> None:
             loss = round(epoch.losses["loss"], 3)
             print(f"{epoch.number}  {epoch.seconds / 60:.1f} min  {loss}  {figures}", flush=True)
     reasoner = Reasoner.from_pretrained(first)
-    calibration = fit_calibration(reasoner, [valid_graph(data, name) for name in CALIBRATED_BY])
+    calibration = fit_calibration(
+        reasoner, [judge(inductive(data, name), "valid") for name in CALIBRATED_BY]
+    )
     facts = {**facts, "settings": SETTINGS.to_dict(), "calibration": calibration}
     reasoner.save_pretrained(out, facts=facts)
     print(out, calibration)
@@ -67,20 +68,6 @@ def training_graphs(data: Path) -> Iterator[PathGraph]:
         yield path_graph(opened(data / name))
 
 
-def opened(source: Path) -> Graph:
-    """Open a graph of the data folder; it is imported the first time."""
-    folder = WORK / "-".join(source.parts[-3:])
-    if not folder.exists():
-        build_graph(open_source(source), folder, name=source.name)
-    return Graph.open(folder)
-
-
-def path_graph(graph: Graph) -> PathGraph:
-    """Return the training facts of a graph as the reasoner reads them."""
-    size = graph.manifest
-    return PathGraph.of_arrays(graph.split("train").triples, size.entities, size.relations)
-
-
 def wikidata_without(data: Path) -> PathGraph:
     """Return Wikidata without the facts between two entities of wiki27k."""
     graph, judge = opened(data / "graphs/wikidata"), opened(data / "graphs/wiki27k")
@@ -91,12 +78,9 @@ def wikidata_without(data: Path) -> PathGraph:
     return PathGraph.of_arrays(kept, len(ids), graph.manifest.relations)
 
 
-def valid_graph(data: Path, name: str) -> ValidGraph:
-    """Return the training part of an inductive graph, with its held-out facts."""
-    graph = opened(data / "graphs/inductive" / name / "train")
-    relations = graph.manifest.relations
-    known = Queries.of(graph.whole().triples, relations)
-    return ValidGraph(path_graph(graph), Queries.of(graph.split("valid").triples, relations), known)
+def inductive(data: Path, name: str) -> Path:
+    """Return the folder of the training part of an inductive graph."""
+    return data / "graphs/inductive" / name / "train"
 
 
 if __name__ == "__main__":

@@ -44,6 +44,10 @@ class PathSource:
             scores.append(self._score(AskedFacts(batch.entity[rows], batch.relation[rows])))
         return np.concatenate(scores)
 
+    def forget(self) -> None:
+        """Drop what is kept of relations, as after training the reasoner further."""
+        self._of_relation.cache_clear()
+
     def score_hidden(self, asked: AskedFacts) -> np.ndarray:
         """Return the scores (B, N) as they were if the graph lacked the facts that are asked."""
         with torch.no_grad():

@@ -137,12 +137,14 @@ def rank_valid(reasoner: Reasoner, valid: ValidGraph) -> float:
     """Return the filtered MRR of held-out queries."""
     entities = valid.graph.entities
     chunk = VALID_CHUNK * entities
-    score = _scorer(reasoner, valid.graph)
+    score = reasoner_score(reasoner, valid.graph)
     ranking = rank(score, valid.queries, valid.known, entities=entities, scores=chunk)
     return ranking.figures()["mrr"]
 
 
-def _scorer(reasoner: Reasoner, graph: PathGraph) -> Score:
+def reasoner_score(reasoner: Reasoner, graph: PathGraph) -> Score:
+    """Return the function that scores queries over a graph by a reasoner."""
+
     @torch.no_grad()
     def score(batch: QueryBatch) -> np.ndarray:
         parts = []
@@ -165,7 +167,7 @@ def fit_calibration(reasoner: Reasoner, valid: Sequence[ValidGraph]) -> dict[str
         facts = both_directions(judge.graph.triples, judge.graph.relations)
         assert facts.answer is not None
         train = Queries.group(facts.entity, facts.relation, facts.answer, judge.graph.relations)
-        score = _scorer(reasoner, judge.graph)
+        score = reasoner_score(reasoner, judge.graph)
         examples.append(answer_examples(score, judge.queries, train, judge.graph.entities)[:2])
     errors = []
     for index, (features, labels) in enumerate(examples):
