@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.data.path_graphs import judge, opened, path_graph
-from benchmarks.harness import Benchmark, Run, shared_data, turns
+from benchmarks.harness import Benchmark, Goal, Run, shared_data, turns
 from kgraft.embed import EmbeddingTables, EmbedSettings
 from kgraft.graph import Graph
 from kgraft.measure import Queries, QueryBatch
@@ -47,7 +47,7 @@ def main() -> None:
     data = shared_data()
     if data is None:
         return
-    goals = {
+    goals: dict[str, Goal] = {
         "kernel_vs_scatter": {"at_least": 4},
         "predict_seconds_vs_embed": {"at_most": 30},
         "explained": {"at_least": 1.0},
@@ -145,7 +145,7 @@ def _right_best(source: PathSource, queries: Queries, known: Queries) -> list[tu
 def _rests_on_facts(
     graph: Graph, source: PathSource, entity: int, relation: int, answer: int
 ) -> bool:
-    """Tell whether an answer has a reason, and all its facts are of the graph, without the asked."""
+    """Tell whether an answer has a reason of facts of the graph alone, not the asked one."""
     size = graph.manifest
     train = Queries.of(graph.split("train").triples, size.relations)
     asked = (entity, relation, answer)

@@ -48,12 +48,6 @@ class PathSource:
         """Drop what is kept of relations, as after training the reasoner further."""
         self._of_relation.cache_clear()
 
-    def score_hidden(self, asked: AskedFacts) -> np.ndarray:
-        """Return the scores (B, N) as they were if the graph lacked the facts that are asked."""
-        with torch.no_grad():
-            scores: np.ndarray = self.reasoner(self.paths, asked, most=self.most).numpy()
-        return scores
-
     @torch.no_grad()
     def _score(self, asked: AskedFacts) -> np.ndarray:
         parts = [self._of_relation(int(relation)) for relation in asked.relation]
