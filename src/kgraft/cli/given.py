@@ -139,6 +139,13 @@ def need_vectors(folder: Path) -> None:
     _need_model(folder, "vectors folder", "kgraft embed train")
 
 
+def need_rules(path: Path) -> dict[str, Any]:
+    """Refuse rules that are not there, and return the config of a folder of them."""
+    if path.is_file():
+        return {}
+    return _need_model(path, "rules folder", "kgraft reason mine")
+
+
 def need_room(out: Path, *, overwrite: bool = False) -> None:
     """Refuse a folder to write that is there already, or whose name cannot be written."""
     if not overwrite:

@@ -16,7 +16,7 @@ class Answers(NamedTuple):
     entity: np.ndarray  # (N,) the first `size` are answers
     mark: np.ndarray  # (N,) the query that an entity last was an answer of
     query: np.ndarray  # (1,)
-    count: np.ndarray  # (N,) how many rules give each entity, up to W
+    filled: np.ndarray  # (N,) how many rules give each entity, up to W
     confidence: np.ndarray  # (N, W)
     rule: np.ndarray  # (N, W)
 
@@ -51,9 +51,9 @@ def add(
         answers.mark[entity] = answers.query[0]
         answers.entity[answers.size[0]] = entity
         answers.size[0] += 1
-        answers.count[entity] = 0
+        answers.filled[entity] = 0
     confidences, rules = answers.confidence[entity], answers.rule[entity]
-    last, width = answers.count[entity], len(confidences)
+    last, width = answers.filled[entity], len(confidences)
     if last == width and confidence <= confidences[width - 1]:
         return
     end = min(last, width - 1)  # the entry that is given up
@@ -69,7 +69,7 @@ def add(
         confidences[end], rules[end] = confidences[end - 1], rules[end - 1]
         end -= 1
     confidences[end], rules[end] = confidence, rule
-    answers.count[entity] = min(last + 1, width)
+    answers.filled[entity] = min(last + 1, width)
 
 
 @compiled
@@ -94,7 +94,7 @@ def order_answers(answers: Answers) -> np.ndarray:
 @compiled
 def compare(answers: Answers, one: int, other: int) -> int:
     """Return −1, 0 or 1 as the first answer is worse, as good or better."""
-    counts = answers.count[one], answers.count[other]
+    counts = answers.filled[one], answers.filled[other]
     for i in range(min(counts)):
         a, b = answers.confidence[one, i], answers.confidence[other, i]
         if a != b:
@@ -123,7 +123,7 @@ def score_by_all(answers: Answers, scores: np.ndarray) -> None:
     size = answers.size[0]
     entities, doubt = answers.entity[:size], np.zeros(size)
     for i in range(size):
-        for k in range(answers.count[entities[i]]):
+        for k in range(answers.filled[entities[i]]):
             doubt[i] += np.log(max(1 - answers.confidence[entities[i], k], 1e-12))
     order = np.argsort(-doubt)
     last = np.float32(0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from kgraft.arrays import expand
 from kgraft.progress import Progress
-from kgraft.reason.kernels import compiled, in_shares
+from kgraft.reason.kernels import compiled, in_shares, with_room
 from kgraft.reason.rules.edges import Edges
 
 WINDOW = 256  # edges of a middle entity that one walk looks at
@@ -62,8 +62,11 @@ def count_chains(
     facts = facts[order]
     columns = (source[facts], relation[facts], edges.target[facts])
 
+    head, kind, tail = columns
+
     def chains(begin: int, end: int) -> np.ndarray:
-        return _chains(edges, *(column[begin:end] for column in columns), longest, seed + begin)
+        part = slice(begin, end)
+        return _chains(edges, head[part], kind[part], tail[part], longest, seed + begin)
 
     parts = in_shares(chains, len(facts), progress)
     return np.unique(np.concatenate([np.zeros(0, np.int64), *parts]), return_counts=True)
@@ -78,35 +81,30 @@ def _chains(
     longest: int,
     seed: int,
 ) -> np.ndarray:
-    """Return the keys of chains, distinct within each fact."""
+    """Return the keys of chains, distinct within each fact; facts come in order of their tails."""
     np.random.seed(seed % 4_294_967_291)  # noqa: NPY002
     first = np.full(len(edges.run_bounds) - 1, -1, np.int64)  # the first edge to each neighbour
     following = np.empty(len(edges.target), np.int64)
     keys, size = np.empty(1 << 16, np.int64), 0
     buffer = np.empty(PATHS, np.int64)
-    marked = -1
     for i in range(len(head)):
-        if tail[i] != marked:
-            if marked >= 0:
-                _mark(edges, marked, first, following, False)
-            marked = tail[i]
-            _mark(edges, marked, first, following, True)
+        if i == 0 or tail[i] != tail[i - 1]:
+            _mark(edges, tail[max(i - 1, 0)], first, following, False)
+            _mark(edges, tail[i], first, following, True)
+        fact = head[i], relation[i], tail[i]
         if longest < 3:
-            made = _short_chains(edges, head[i], marked, relation[i], first, following, buffer)
+            made = _short_chains(edges, fact, first, following, buffer)
         else:
-            made = _drawn_chains(edges, head[i], marked, relation[i], first, following, buffer)
+            made = _drawn_chains(edges, fact, first, following, buffer)
         distinct = np.unique(buffer[:made])
-        while size + len(distinct) > len(keys):
-            keys = np.concatenate((keys, np.empty_like(keys)))
+        keys = with_room(keys, size + len(distinct))
         keys[size : size + len(distinct)] = distinct
         size += len(distinct)
-    return keys[:size]
+    return keys[:size].copy()
 
 
 @compiled
-def _mark(
-    edges: Edges, entity: int, first: np.ndarray, following: np.ndarray, sets: bool
-) -> None:
+def _mark(edges: Edges, entity: int, first: np.ndarray, following: np.ndarray, sets: bool) -> None:
     """Chain the edges of an entity by the neighbour they lead to, or forget them."""
     begin = edges.run_first[edges.run_bounds[entity]]
     end = edges.run_first[edges.run_bounds[entity + 1]]
@@ -135,14 +133,13 @@ def _relation_on(edges: Edges, edge: int) -> int:
 @compiled
 def _short_chains(
     edges: Edges,
-    head: int,
-    tail: int,
-    relation: int,
+    fact: tuple[int, int, int],
     first: np.ndarray,
     following: np.ndarray,
     keys: np.ndarray,
 ) -> int:
     """Write the keys of chains of one or two edges from head to tail; return how many."""
+    head, relation, tail = fact
     size, made = len(edges.source_bounds), 0
     for run in range(edges.run_bounds[head], edges.run_bounds[head + 1]):
         base = (relation + 1) * size + edges.run_relation[run] + 1
@@ -164,14 +161,13 @@ def _short_chains(
 @compiled
 def _drawn_chains(
     edges: Edges,
-    head: int,
-    tail: int,
-    relation: int,
+    fact: tuple[int, int, int],
     first: np.ndarray,
     following: np.ndarray,
     keys: np.ndarray,
 ) -> int:
     """Write the keys of random chains of three edges from head to tail; return how many."""
+    head, relation, tail = fact
     size, made = len(edges.source_bounds), 0
     runs = edges.run_bounds[head + 1] - edges.run_bounds[head]
     for _ in range(DRAWS):
@@ -180,22 +176,27 @@ def _drawn_chains(
         near = edges.target[edge]
         if near == tail:
             continue
-        begin = edges.run_first[edges.run_bounds[near]]
-        end = edges.run_first[edges.run_bounds[near + 1]]
-        if end - begin > WINDOW:
-            begin = np.random.randint(begin, end - WINDOW + 1)  # noqa: NPY002
-            end = begin + WINDOW
         base = (relation + 1) * size + edges.run_relation[run] + 1
+        begin, end = _window(edges, near)
         for middle in range(begin, end):
             far = edges.target[middle]
-            if far == head or far == tail:
+            if far == head or far == tail:  # noqa: SIM109
                 continue
             back = first[far]
-            if back < 0:
-                continue
-            step = base * size + _relation_on(edges, middle) + 1
             while back >= 0 and made < len(keys):
+                step = base * size + _relation_on(edges, middle) + 1
                 keys[made] = step * size + _relation_back(edges, back) + 1
                 made += 1
                 back = following[back]
     return made
+
+
+@compiled
+def _window(edges: Edges, entity: int) -> tuple[int, int]:
+    """Return some consecutive edges of an entity: all, or a random window of a hub's."""
+    begin = edges.run_first[edges.run_bounds[entity]]
+    end = edges.run_first[edges.run_bounds[entity + 1]]
+    if end - begin > WINDOW:
+        begin = np.random.randint(begin, end - WINDOW + 1)  # noqa: NPY002
+        end = begin + WINDOW
+    return begin, end

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kgraft.progress import Progress
-from kgraft.reason.kernels import compiled, in_shares
+from kgraft.reason.kernels import compiled, in_shares, with_room
 from kgraft.reason.rules.edges import Edges, inverse, run_holds, run_of
 from kgraft.reason.rules.rule_set import LONGEST, RuleSet
 from kgraft.reason.rules.settings import MiningSettings
@@ -28,9 +28,9 @@ def mine_constant_rules(
 
     def mine(begin: int, end: int) -> RuleSet:
         rows = _mine(edges, singles, is_hub, runs[begin:end], limits)
-        head = inverse(edges.run_relation[rows[:, 0]], edges.relations)
-        constant = edges.run_entity[rows[:, 0]]
-        return _rule_set(head, constant, *rows.T[1:], settings.pessimism)
+        run = rows[:, 0]
+        head = inverse(edges.run_relation[run], edges.relations)
+        return _rule_set(head, edges.run_entity[run], rows[:, 1:], settings.pessimism)
 
     parts = in_shares(mine, len(runs), progress)
     return RuleSet.concat([*parts, _without_body(edges, settings)], settings.pessimism)
@@ -42,24 +42,30 @@ def _without_body(edges: Edges, settings: MiningSettings) -> RuleSet:
     head = inverse(edges.run_relation, edges.relations)
     body_count = np.diff(edges.source_bounds)[head]
     none = np.full(len(head), -1)
-    return _rule_set(head, edges.run_entity, none, none, size, body_count, settings.pessimism)
+    rows = np.stack([none, none, size, body_count], axis=1)
+    return _rule_set(head, edges.run_entity, rows, settings.pessimism)
 
 
 def _rule_set(
     head: np.ndarray,
     constant: np.ndarray,
-    relation: np.ndarray,
-    body_constant: np.ndarray,
-    support: np.ndarray,
-    body_count: np.ndarray,
+    rows: np.ndarray,
     pessimism: float,
 ) -> RuleSet:
+    """Return rules from columns of relation, constant, support and size of the body."""
+    relation, body_constant, support, body_count = rows.T.astype(np.int32)
     body = np.full((len(head), LONGEST), -1, np.int32)
     body[:, 0] = relation
-    columns = (part.astype(np.int32) for part in (head, constant))
-    counts = (part.astype(np.int64) for part in (support, body_count))
-    is_sampled = np.zeros(len(head), bool)
-    return RuleSet(*columns, body, body_constant.astype(np.int32), *counts, is_sampled, pessimism)
+    return RuleSet(
+        head=head.astype(np.int32),
+        constant=constant.astype(np.int32),
+        body=body,
+        body_constant=body_constant,
+        support=support.astype(np.int64),
+        body_count=body_count.astype(np.int64),
+        sampled=np.zeros(len(head), bool),
+        pessimism=pessimism,
+    )
 
 
 @compiled
@@ -90,8 +96,7 @@ def _mine(
     rows, made = np.empty((1024, 5), np.int64), 0
     for run in runs:
         sizes = _count_features(edges, is_hub, run, count, by_relation, seen, seen_relations)
-        while made + sizes[0] + sizes[1] > len(rows):
-            rows = np.concatenate((rows, np.empty_like(rows)))
+        rows = with_room(rows, made + sizes[0] + sizes[1])
         made = _with_constant(edges, run, limits, count, seen[: sizes[0]], rows, made)
         part = seen_relations[: sizes[1]]
         made = _with_variable(edges, singles, run, limits, by_relation, part, rows, made)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgraft.hashing import mix
 from kgraft.progress import Progress
 from kgraft.reason.kernels import compiled, in_shares
 from kgraft.reason.rules.edges import Edges, run_of
@@ -27,34 +26,23 @@ def count_bodies(
     bodies: np.ndarray,
     head_bounds: np.ndarray,
     heads: np.ndarray,
-    *,
-    groundings: int,
-    seed: int = 0,
+    limits: tuple[int, float],
     progress: Progress | None = None,
 ) -> BodyCounts:
-    """Count pairs (X, Y) for bodies (B, 3) and their heads heads[head_bounds[i]:head_bounds[i + 1]].
+    """Count the pairs (X, Y) of bodies (B, 3), each with heads[head_bounds[i]:head_bounds[i + 1]].
 
-    Once `groundings` edges were visited for a body, the entities X not yet begun with are left
-    out, and the counts scaled up.
+    `limits` are how many edges are visited, and a confidence. Once so many edges were visited for
+    a body, the entities X not yet begun with are left out, and the counts scaled up. A body whose
+    heads are all below half of that confidence after an eighth of the edges is given up early.
     """
-    start = mix(np.arange(len(bodies)).astype(np.uint64) + np.uint64(seed) * np.uint64(7919))
-    start = (start >> np.uint64(2)).astype(np.int64)
     body_count, visited = np.zeros(len(bodies)), np.zeros(len(bodies))
     support = np.zeros(len(heads))
 
     def count(begin: int, end: int) -> None:
-        own = slice(head_bounds[begin], head_bounds[end])
-        _count(
-            edges,
-            bodies[begin:end],
-            head_bounds[begin : end + 1] - head_bounds[begin],
-            heads[own],
-            groundings,
-            start[begin:end],
-            body_count[begin:end],
-            visited[begin:end],
-            support[own],
-        )
+        bounds, part = head_bounds[begin : end + 1], slice(begin, end)
+        own = slice(bounds[0], bounds[-1])
+        results = body_count[part], visited[part], support[own]
+        _count_share(edges, bodies[part], bounds - bounds[0], heads[own], limits, *results)
 
     in_shares(count, len(bodies), progress)
     scale = 1 / np.maximum(visited, 1e-12)
@@ -67,31 +55,48 @@ def count_bodies(
 
 
 @compiled
-def _count(
+def _count_share(
     edges: Edges,
     bodies: np.ndarray,
     head_bounds: np.ndarray,
     heads: np.ndarray,
-    groundings: int,
-    start: np.ndarray,
+    limits: tuple[int, float],
     body_count: np.ndarray,
     visited: np.ndarray,
     support: np.ndarray,
 ) -> None:
     frontiers = make_frontiers(len(edges.run_bounds) - 1)
     for i in range(len(bodies)):
-        first = edges.source_bounds[bodies[i, 0]]
-        sources = edges.sources[first : edges.source_bounds[bodies[i, 0] + 1]]
-        stride = _stride(len(sources), start[i])
-        steps, begun = 0, 0
-        while begun < len(sources) and steps < groundings:
-            x = sources[(start[i] % len(sources) + begun * stride) % len(sources)]
-            begun += 1
-            steps += follow(edges, frontiers, x, bodies[i], 0)
-            body_count[i] += frontiers.size[last_atom(bodies[i])]
-            for h in range(head_bounds[i], head_bounds[i + 1]):
-                support[h] += _explained(edges, frontiers, x, heads[h], last_atom(bodies[i]))
-        visited[i] = begun / max(len(sources), 1)
+        own = slice(head_bounds[i], head_bounds[i + 1])
+        counts = _count(edges, frontiers, bodies[i], heads[own], limits, support[own])
+        body_count[i], visited[i] = counts
+
+
+@compiled
+def _count(
+    edges: Edges,
+    frontiers: Frontiers,
+    body: np.ndarray,
+    heads: np.ndarray,
+    limits: tuple[int, float],
+    support: np.ndarray,
+) -> tuple[float, float]:
+    """Count one body and its heads; return the count, and which part of the entities X it is of."""
+    groundings, least = limits
+    first = edges.source_bounds[body[0]]
+    sources = edges.sources[first : edges.source_bounds[body[0] + 1]]
+    offset, stride = _order(len(sources), body)
+    last, count, steps, begun = last_atom(body), 0, 0, 0
+    while begun < len(sources) and steps < groundings:
+        x = sources[(offset + begun * stride) % len(sources)]
+        begun += 1
+        steps += follow(edges, frontiers, x, body, 0)
+        count += frontiers.size[last]
+        for h in range(len(heads)):
+            support[h] += _explained(edges, frontiers, x, heads[h], last)
+        if 8 * steps > groundings and (support < least / 2 * count).all():
+            break
+    return count, begun / max(len(sources), 1)
 
 
 @compiled
@@ -105,13 +110,16 @@ def _explained(edges: Edges, frontiers: Frontiers, x: int, head: int, atom: int)
 
 
 @compiled
-def _stride(count: int, start: int) -> int:
-    """Return a step that visits each of `count` items once, in an order that looks random."""
-    stride = max(1, (start >> 20) % max(count, 1))
+def _order(count: int, body: np.ndarray) -> tuple[int, int]:
+    """Return where to begin and how far to step, to visit `count` items in a mixed order."""
+    mixed = 7919
+    for atom in body:
+        mixed = (mixed * 1_000_003 + atom + 1) % 2_147_483_647
+    stride = 1 + mixed // 3 % max(count, 1)
     while True:
         a, b = stride, count
         while b:
             a, b = b, a % b
         if a == 1:
-            return stride
+            return mixed % max(count, 1), stride
         stride += 1

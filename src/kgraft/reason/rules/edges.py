@@ -38,6 +38,13 @@ class Edges(NamedTuple):
         """How many relations there are, without inverses."""
         return (len(self.source_bounds) - 1) // 2
 
+    def targets(self, entity: int, relation: int) -> np.ndarray:
+        """Return the targets of an entity's edges of one relation, ascending."""
+        run = run_of(self, entity, relation)
+        if run < 0:
+            return self.target[:0]
+        return self.target[self.run_first[run] : self.run_first[run + 1]]
+
     def degrees(self) -> np.ndarray:
         """Return how many edges each entity has, (N,)."""
         return np.diff(self.run_first[self.run_bounds])
@@ -45,28 +52,35 @@ class Edges(NamedTuple):
 
 def make_edges(triples: TripleArrays, entities: int, relations: int) -> Edges:
     """Index triples by entity and relation, in both directions."""
-    source, relation, target = triples.with_inverses(relations)
-    distinct = source != target
-    source, relation, target = source[distinct], relation[distinct], target[distinct]
-    order = np.lexsort((target, relation, source))
-    source, relation, target = source[order], relation[order], target[order]
-    kept = run_starts(source, relation, target) if len(source) else np.zeros(0, bool)
-    source, relation, target = source[kept], relation[kept], target[kept]
-    begins = np.flatnonzero(run_starts(source, relation)) if len(source) else np.zeros(0, np.int64)
-    run_source, run_relation = source[begins], relation[begins]
-    keys = run_source * (2 * relations) + run_relation  # ascending
-    inverse = (relation + relations) % (2 * relations) if relations else relation
+    size = max(2 * relations, 1)
+    pair, target = _distinct_edges(triples, relations)
+    begins = np.flatnonzero(run_starts(pair)) if len(pair) else np.zeros(0, np.int64)
+    runs = pair[begins]  # ascending
+    run_entity, run_relation = runs // size, runs % size
+    back = target * size + inverse(pair % size, relations)
     by_relation = np.argsort(run_relation, kind="stable")
+    every_relation = np.arange(2 * relations + 1)
     return Edges(
-        np.searchsorted(run_source, np.arange(entities + 1)).astype(np.int64),
+        np.searchsorted(run_entity, np.arange(entities + 1)).astype(np.int64),
         run_relation.astype(np.int32),
-        run_source.astype(np.int32),
-        np.append(begins, len(source)).astype(np.int64),
+        run_entity.astype(np.int32),
+        np.append(begins, len(pair)).astype(np.int64),
         target.astype(np.int32),
-        np.searchsorted(keys, target * (2 * relations) + inverse).astype(np.int32),
-        np.searchsorted(run_relation[by_relation], np.arange(2 * relations + 1)).astype(np.int64),
-        run_source[by_relation].astype(np.int32),
+        np.searchsorted(runs, back).astype(np.int32),
+        np.searchsorted(run_relation[by_relation], every_relation).astype(np.int64),
+        run_entity[by_relation].astype(np.int32),
     )
+
+
+def _distinct_edges(triples: TripleArrays, relations: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return source · 2R + relation and target of all edges, sorted, without self-loops."""
+    source, relation, target = triples.with_inverses(relations)
+    kept = source != target
+    pair = source[kept] * (2 * relations) + relation[kept]
+    order = np.lexsort((target[kept], pair))
+    pair, target = pair[order], target[kept][order]
+    distinct = run_starts(pair, target) if len(pair) else np.zeros(0, bool)
+    return pair[distinct], target[distinct]
 
 
 def inverse(relation: np.ndarray, relations: int) -> np.ndarray:

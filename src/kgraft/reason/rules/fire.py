@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgraft.reason.kernels import compiled
+from kgraft.reason.kernels import compiled, with_room
 from kgraft.reason.rules.answers import (
     Answers,
     add,
@@ -45,6 +45,38 @@ def score_queries(
 
 
 @compiled
+def best_answers(edges: Edges, index: RuleIndex, begin: int, end: int, relation: int) -> np.ndarray:
+    """Return rows of entity, answer and best rule for the queries of some entities."""
+    answers = make_answers(len(edges.run_bounds) - 1, 1)
+    frontiers = make_frontiers(len(edges.run_bounds) - 1)
+    rows, size = np.empty((1024, 3), np.int64), 0
+    for x in range(begin, end):
+        clear(answers)
+        fire(edges, index, frontiers, answers, x, relation, False)
+        rows = with_room(rows, size + answers.size[0])
+        for entity in np.sort(answers.entity[: answers.size[0]]):
+            rows[size, 0], rows[size, 1], rows[size, 2] = x, entity, answers.rule[entity, 0]
+            size += 1
+    return rows[:size].copy()
+
+
+@compiled
+def fired_rules(
+    edges: Edges, index: RuleIndex, x: int, relation: int, answer: int, width: int
+) -> np.ndarray:
+    """Return the rules that give an answer, best first, those without a body last."""
+    answers = make_answers(len(edges.run_bounds) - 1, width)
+    frontiers = make_frontiers(len(edges.run_bounds) - 1)
+    clear(answers)
+    add(answers, answer, -1, -1.0, index.cluster, False)  # makes room for it; comes last
+    fire(edges, index, frontiers, answers, x, relation, False)
+    scores = np.empty(len(edges.run_bounds) - 1, np.float32)
+    _fire_without_body(edges, index, answers, x, relation, scores)
+    rules = answers.rule[answer, : answers.filled[answer]]
+    return rules[rules >= 0]
+
+
+@compiled
 def fire(
     edges: Edges,
     index: RuleIndex,
@@ -79,7 +111,7 @@ def _fire_without_body(
 ) -> None:
     """Let rules without a body break ties, and score what no other rule gives."""
     size, runs = len(edges.source_bounds) - 1, len(edges.run_relation)
-    begin, end = key_rows(index.forward_key, np.int64(runs + size) * size + relation)
+    begin, end = key_rows(index.forward_key, (runs + size) * size + relation)
     for i in range(begin, end):
         entity, rule = index.forward_constant[i], index.forward_rule[i]
         if answers.mark[entity] == answers.query[0]:
@@ -120,7 +152,7 @@ def _fire_forward(
     begin, end = key_rows(index.forward_key, key)
     for i in range(begin, end):
         entity, rule = index.forward_constant[i], index.forward_rule[i]
-        if entity != x and entity != only:  # noqa: PLR1714
+        if entity != x and entity != only:
             add(answers, entity, rule, index.confidence[rule], index.cluster, once)
 
 
@@ -131,7 +163,7 @@ def _fire_backward(
     """Add the entities X of rules whose constant is the entity of the query."""
     size, runs = len(edges.source_bounds) - 1, len(edges.run_relation)
     back = relation + size // 2 if relation < size // 2 else relation - size // 2
-    begin, end = key_rows(index.backward_key, np.int64(x) * size + back)
+    begin, end = key_rows(index.backward_key, x * size + back)
     steps = 0
     for i in range(begin, end):
         feature, rule = index.backward_feature[i], index.backward_rule[i]

@@ -80,7 +80,7 @@ def _reach(
     turn, size = frontiers.turn[0], frontiers.size[atom]
     for edge in range(begin, end):
         far = edges.target[edge]
-        if far == x or far == through:
+        if far == x or far == through:  # noqa: SIM109
             continue
         if frontiers.mark[atom, far] != turn:
             frontiers.mark[atom, far] = turn

@@ -35,14 +35,16 @@ class RuleIndex(NamedTuple):
 
 
 def make_index(rules: RuleSet, edges: Edges, cluster: np.ndarray) -> RuleIndex:
-    """Index rules for the facts of a graph; those of its constants that cannot fire are left out."""
+    """Index rules for the facts of a graph, without those that cannot fire there."""
     confidence = rules.confidence.astype(np.float32)
     confidence[rules.length == 0] *= np.float32(WITHOUT_BODY)
-    forward, feature = _features(rules, edges)
+    forward, feature = rule_features(rules, edges)
     size = 2 * edges.relations
     key = feature * size + rules.head[forward]
     order = np.argsort(key, kind="stable")
-    backward, back_feature = (column[feature < len(edges.sources) + size] for column in (forward, feature))
+    backward, back_feature = (
+        column[feature < len(edges.sources) + size] for column in (forward, feature)
+    )
     back_key = rules.constant[backward] * np.int64(size) + rules.head[backward]
     back_order = np.lexsort((-confidence[backward], back_key))
     return RuleIndex(
@@ -68,7 +70,7 @@ def _paths(rules: RuleSet, relations: int) -> tuple[np.ndarray, np.ndarray, np.n
     return heads[order], np.ascontiguousarray(bodies[order]), np.concatenate([row, row])[order]
 
 
-def _features(rules: RuleSet, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
+def rule_features(rules: RuleSet, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of rules with a constant, and the feature of each."""
     row = np.flatnonzero(~rules.is_closed)
     relation, constant = rules.body[row, 0].astype(np.int64), rules.body_constant[row]

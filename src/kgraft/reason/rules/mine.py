@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from kgraft.arrays import run_starts
+from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.progress import Progress, Silent
 from kgraft.reason.kernels import SHARES
@@ -19,7 +22,7 @@ from kgraft.reason.rules.candidates import (
     fact_edges,
 )
 from kgraft.reason.rules.constants import mine_constant_rules
-from kgraft.reason.rules.counting import count_bodies
+from kgraft.reason.rules.counting import BodyCounts, count_bodies
 from kgraft.reason.rules.edges import Edges, inverse, make_edges
 from kgraft.reason.rules.rule_set import LONGEST, RuleSet
 from kgraft.reason.rules.settings import MiningSettings
@@ -27,6 +30,7 @@ from kgraft.training import stream
 
 FACTS = 200  # of each relation that a round draws
 BODIES = 20_000  # that a round counts
+IDLE = 5  # rounds without a new chain, after which there are no more to expect
 _DRAW, _COUNT = 0, 1  # purposes of random numbers
 
 
@@ -63,6 +67,20 @@ class MinedRules:
     rounds: int
     samples: int  # facts from which chains of three were drawn
     minutes: float
+    hubs: int = 0  # entities that did not count for rules with constants
+
+    def facts(self) -> dict[str, Any]:
+        """Return how the rules were mined, and how many of each form there are."""
+        closed = int(self.rules.is_closed.sum())
+        return {
+            "closed_paths": closed,
+            "with_constants": len(self.rules) - closed,
+            "sampled": int(self.rules.sampled.sum()),
+            "rounds": self.rounds,
+            "samples": self.samples,
+            "minutes": round(self.minutes, 3),
+            "hubs": self.hubs,
+        }
 
 
 def mine_rules(
@@ -77,22 +95,42 @@ def mine_rules(
     began = time.monotonic()
     triples = graph.split("train").triples
     edges = make_edges(triples, len(graph), len(graph.relations))
-    parts = []
+    check_sizes(edges)
+    parts, hubs = [], 0
     if settings.constants:
         progress.start("rules with constants", SHARES)
         parts.append(mine_constant_rules(edges, settings, progress))
+        hubs = int((edges.degrees() > settings.hub_edges).sum())
     parts.append(_short_paths(edges, settings, progress))
     rounds = samples = 0
-    candidates = Candidates()
-    deadline = began + 60 * settings.minutes
-    while settings.longest >= LONGEST and _continues(settings, rounds, deadline):
-        part, drawn = _round(edges, candidates, settings, rounds, progress)
+    for part, drawn in _rounds(edges, settings, began + 60 * settings.minutes, progress):
         parts.append(part)
         rounds, samples = rounds + 1, samples + drawn
-        if not drawn or (settings.rounds is None and drawn == len(fact_edges(edges)) and not part):
-            break
     rules = RuleSet.concat(parts, settings.pessimism).sorted()
-    return MinedRules(rules, rounds, samples, (time.monotonic() - began) / 60)
+    return MinedRules(rules, rounds, samples, (time.monotonic() - began) / 60, hubs)
+
+
+def check_sizes(edges: Edges) -> None:
+    """Refuse a graph with more relations than chains of them can be numbered."""
+    if (2 * edges.relations + 1) ** (LONGEST + 1) >= 1 << 63:
+        most = round((1 << 63) ** (1 / (LONGEST + 1))) // 2 - 1
+        remedy = f"mine a graph of {most:,} relations or fewer"
+        raise BadInput(f"the graph has {edges.relations:,} relations", remedy=remedy)
+
+
+def _rounds(
+    edges: Edges, settings: MiningSettings, deadline: float, progress: Progress
+) -> Iterator[tuple[RuleSet, int]]:
+    """Yield the rules of rounds of longer paths, and how many facts were drawn for them."""
+    candidates, facts = Candidates(), len(fact_edges(edges))
+    idle = number = 0
+    while settings.longest == LONGEST and facts and _continues(settings, number, deadline):
+        counted = candidates.counted.sum()
+        yield _round(edges, candidates, settings, number, progress)
+        number += 1
+        idle = idle + 1 if candidates.counted.sum() == counted else 0
+        if idle == IDLE and settings.rounds is None:
+            break
 
 
 def _continues(settings: MiningSettings, rounds: int, deadline: float) -> bool:
@@ -136,24 +174,30 @@ def _rules(
     head, body, key = head[order], body[order], key[order]
     first = np.flatnonzero(run_starts(key)) if len(key) else np.zeros(0, np.int64)
     bounds = np.append(first, len(key))
-    counts = count_bodies(
-        edges, body[first], bounds, head, groundings=settings.groundings, progress=progress
-    )
-    owner = np.repeat(np.arange(len(first)), np.diff(bounds))
-    none = np.full(len(head), -1, np.int32)
-    rules = RuleSet(
-        head.astype(np.int32),
-        none,
-        body,
-        none,
-        counts.support,
-        counts.body_count[owner],
-        counts.sampled[owner],
-        settings.pessimism,
-    )
+    limits = settings.groundings, settings.min_confidence
+    counts = count_bodies(edges, body[first], bounds, head, limits, progress)
+    rules = _counted(head, body, counts, np.diff(bounds), settings.pessimism)
     rules = forward(rules, edges.relations)
     good = (rules.support >= settings.min_support) & (rules.confidence >= settings.min_confidence)
     return rules.take(good)
+
+
+def _counted(
+    head: np.ndarray, body: np.ndarray, counts: BodyCounts, heads: np.ndarray, pessimism: float
+) -> RuleSet:
+    """Return the path rules of bodies with some heads each."""
+    owner = np.repeat(np.arange(len(heads)), heads)
+    none = np.full(len(head), -1, np.int32)
+    return RuleSet(
+        head=head.astype(np.int32),
+        constant=none,
+        body=body,
+        body_constant=none,
+        support=counts.support,
+        body_count=counts.body_count[owner],
+        sampled=counts.sampled[owner],
+        pessimism=pessimism,
+    )
 
 
 def reverse_bodies(body: np.ndarray, relations: int) -> np.ndarray:
@@ -176,8 +220,6 @@ def one_direction(
 
 def forward(rules: RuleSet, relations: int) -> RuleSet:
     """Turn path rules so that their heads are relations, not inverses."""
-    from dataclasses import replace
-
     turn = rules.is_closed & (rules.head >= relations)
     head = np.where(turn, rules.head - relations, rules.head).astype(np.int32)
     body = np.where(turn[:, None], reverse_bodies(rules.body, relations), rules.body)

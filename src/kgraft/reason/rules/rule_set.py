@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class RuleSet:
         sets = [cls.empty(pessimism), *parts]
         columns = [field.name for field in fields(cls) if field.name != "pessimism"]
         joined = {name: np.concatenate([getattr(s, name) for s in sets]) for name in columns}
-        return replace(sets[0], **joined)
+        return cls(**joined, pessimism=pessimism)
 
     def __len__(self) -> int:
         return len(self.head)
@@ -69,9 +69,10 @@ class RuleSet:
     def take(self, rows: np.ndarray) -> RuleSet:
         """Return some of the rules (rows or a mask)."""
         columns = [field.name for field in fields(self) if field.name != "pessimism"]
-        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
+        taken = {name: getattr(self, name)[rows] for name in columns}
+        return RuleSet(**taken, pessimism=self.pessimism)
 
     def sorted(self) -> RuleSet:
-        """Return the rules by confidence, then support, best first; the order is always the same."""
+        """Return the rules by confidence, then support, best first, always in the same order."""
         keys = (self.body_constant, *self.body.T[::-1], self.constant, self.head)
         return self.take(np.lexsort((*keys, -self.support, -self.confidence)))

@@ -15,7 +15,9 @@ class MiningSettings(Settings):
 
     minutes: float = setting(5.0, "Minutes to search for longer paths.", MINUTES)
     rounds: int | None = setting(
-        None, "Rounds of samples in place of minutes; the same rounds give the same rules.", COUNT
+        None,
+        "Rounds of samples in place of minutes; the same rounds give the same rules.",
+        (0, COUNT[1]),
     )
     seed: int = setting(0, "Seed of all random choices.", SEED)
     longest: int = setting(3, "Atoms in the body of a path rule, at most.", (1, 3))
@@ -32,5 +34,5 @@ class MiningSettings(Settings):
         20_000, "Entities with more edges do not count for rules with constants.", COUNT
     )
     groundings: int = setting(
-        200_000, "Edges visited to count one rule; beyond, it is counted on a sample.", COUNT
+        50_000, "Edges visited to count one rule; beyond, it is counted on a sample.", COUNT
     )
