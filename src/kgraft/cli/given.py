@@ -139,11 +139,6 @@ def need_vectors(folder: Path) -> None:
     _need_model(folder, "vectors folder", "kgraft embed train")
 
 
-def need_rules(folder: Path | None) -> None:
-    """Refuse rules that are not there, or cut short."""
-    _need_model(folder, "rule set", "kgraft reason mine")
-
-
 def need_reasoner(folder: Path | None) -> None:
     """Refuse a reasoner that is not there, or cut short."""
     _need_model(folder, "reasoner", "kgraft reason train")
@@ -157,6 +152,13 @@ def need_text_model(folder: Path | None) -> None:
 def need_completer(folder: Path) -> dict[str, Any]:
     """Return the config of a completer; refuse one that is not there, or cut short."""
     return _need_model(folder, "completer", "kgraft reason combine")
+
+
+def need_rules(path: Path | None) -> dict[str, Any]:
+    """Refuse rules that are not there, and return the config of a folder of them."""
+    if path is not None and path.is_file():
+        return {}
+    return _need_model(path, "rules folder", "kgraft reason mine")
 
 
 def need_room(out: Path, *, overwrite: bool = False) -> None:

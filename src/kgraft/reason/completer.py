@@ -27,7 +27,7 @@ from kgraft.reason.explanation import Explanation, objections
 from kgraft.reason.reasons import Reason
 from kgraft.reason.settings import CompleterConfig
 from kgraft.reason.source import Source
-from kgraft.reason.weights import SourceWeights, collect_examples, features, fit_weights
+from kgraft.reason.weights import SourceWeights, collect_examples, features, fit_weights, logits
 from kgraft.storage import MODEL_MANIFEST, Kind, new_file, new_folder
 from kgraft.training import ModelManifest, Pretrained, stream
 
@@ -107,7 +107,7 @@ class Completer(Pretrained[CompleterConfig]):
         for index, source in enumerate(self.sources):
             own = weights[:, 2 * index : 2 * index + 2]
             if own.any():
-                log_p, log_rank = features(source.score(batch))
+                log_p, log_rank = features(logits(source, batch))
                 total += own[:, :1] * log_p + own[:, 1:] * log_rank
         if self.config.plausible_only:
             total[self.plausibility.implausible(batch)] += IMPLAUSIBLE
@@ -141,9 +141,8 @@ class Completer(Pretrained[CompleterConfig]):
         order = np.sort(draw.permutation(len(valid))[:LEARNT_FROM])
         shown = progress or Silent()
         shown.start("weighing sources", 1)
-        scores = [source.score for source in self.sources]
         names = [source.name for source in self.sources]
-        examples = collect_examples(scores, valid, self.known, order, QUERIES)
+        examples = collect_examples(self.sources, valid, self.known, order, QUERIES)
         self.weights = fit_weights(names, examples)
         shown.advance(1)
         train = Queries.of(self.graph.split("train").triples, self.relations)

@@ -42,3 +42,11 @@ def in_shares(
             if progress is not None:
                 progress.advance()
     return results
+
+
+@compiled
+def with_room(rows: np.ndarray, size: int) -> np.ndarray:
+    """Return rows as they are, or twice as many until there is room for `size`."""
+    while size > len(rows):
+        rows = np.concatenate((rows, np.empty_like(rows)))
+    return rows

@@ -11,6 +11,8 @@ from kgraft.reason.reasons import Reason
 class ScoreSource:
     """Scores by a function; its reason is the rank that it gives an answer."""
 
+    is_probability = False
+
     def __init__(self, name: str, score: Score) -> None:
         self.name, self.score = name, score
 

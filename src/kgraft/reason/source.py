@@ -18,6 +18,7 @@ class Source(Protocol):
     """
 
     name: str
+    is_probability: bool  # scores are between 0 and 1, 0 for what it says nothing of; else logits
 
     def score(self, batch: QueryBatch) -> np.ndarray:
         """Return the scores (B, N) of all entities as float32; higher is better.

@@ -20,13 +20,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from kgraft.measure import Queries, Score
+from kgraft.measure import Queries, QueryBatch
+from kgraft.reason.source import Source
 
 FEATURES = 2  # of a source: log probability, and minus log rank
 BEST = 60  # answers of each source that compete
 STEPS = 60  # of the optimiser
 OWN = 0.02  # how strongly the weights of a relation are held to those of all
 FREE = 100  # queries of a relation with which they are held half as strongly
+LEAST = np.float32(1e-4)  # probability, where a source says nothing
 START = -1.0  # softplus of it is 0.31
 
 
@@ -58,6 +60,12 @@ class SourceWeights:
         """Read stored weights."""
         own = {int(relation): np.array(row) for relation, row in stored["relations"].items()}
         return cls(tuple(stored["sources"]), np.array(stored["common"]), own)
+
+
+def logits(source: Source, batch: QueryBatch) -> np.ndarray:
+    """Return the scores (B, N) of a source, probabilities as logarithms."""
+    scores = source.score(batch)
+    return np.log(scores + LEAST) if source.is_probability else scores
 
 
 def features(scores: np.ndarray) -> np.ndarray:
@@ -134,7 +142,7 @@ def _log_loss(scores: Tensor, query: Tensor, right: Tensor, queries: int) -> Ten
 
 
 def collect_examples(
-    scores: Sequence[Score],
+    sources: Sequence[Source],
     valid: Queries,
     known_queries: Queries,
     indices: np.ndarray,
@@ -144,7 +152,7 @@ def collect_examples(
     parts = []
     for first in range(0, len(indices), chunk):
         rows = indices[first : first + chunk]
-        stated = np.concatenate([features(score(valid.batch(rows))) for score in scores])
+        stated = np.concatenate([features(logits(source, valid.batch(rows))) for source in sources])
         competes, right = _competing(stated, valid, known_queries, rows)
         query, answer = np.nonzero(competes)
         parts.append((first + query, stated[:, query, answer].T, right[query, answer]))

@@ -24,6 +24,7 @@ class FactSource:
     """
 
     name = "facts"
+    is_probability = True
 
     def __init__(self, memory: FactMemory) -> None:
         self.memory, self.graph = memory, memory.graph

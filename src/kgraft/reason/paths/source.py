@@ -28,6 +28,7 @@ class PathSource:
     """
 
     name = "paths"
+    is_probability = False
 
     def __init__(self, graph: Graph, reasoner: Reasoner, *, most: int = MOST) -> None:
         self.graph, self.reasoner, self.most = graph, reasoner, most

@@ -26,6 +26,7 @@ class TextSource:
     """
 
     name = "text"
+    is_probability = False
 
     def __init__(
         self, completer: TextCompleter, graph: Graph, *, cache: bool | str | Path = True
