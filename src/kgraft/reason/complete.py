@@ -53,11 +53,10 @@ def complete_graph(
         reason = "the sources give no probabilities"
         raise BadInput(reason, remedy="weigh them with 'kgraft reason combine'")
     folder = path.with_name(f"{path.name}.parts")
-    graph = completer.graph
     run = {
-        "graph": graph.manifest.version,
+        "graph": completer.graph.manifest.version,
         "sources": completer.weights.to_dict(),
-        "relations": [graph.relation(index).id for index in relations],
+        "relations": [completer.graph.relation(index).id for index in relations],
         "min_probability": min_probability,
         "with_reasons": with_reasons,
     }
@@ -66,15 +65,20 @@ def complete_graph(
     shown = progress or Silent()
     shown.start("completing", sum(len(heads) for _, heads in work))
     for number, (relation, heads) in enumerate(work):
-        part = folder / f"{number:06d}.parquet"
-        if not part.exists():
-            rows = list(_predict(completer, relation, heads, min_probability, with_reasons))
-            with new_file(part) as partial:
-                pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), partial)
+        rows = _predict(completer, relation, heads, min_probability, with_reasons)
+        _write_part(folder / f"{number:06d}.parquet", rows)
         shown.advance(len(heads))
     count = _join(sorted(folder.glob("*.parquet")), path)
     shutil.rmtree(folder, ignore_errors=True)
     return count
+
+
+def _write_part(part: Path, rows: Iterator[dict[str, Any]]) -> None:
+    """Write rows as a part, unless it is there already."""
+    if not part.exists():
+        table = pa.Table.from_pylist(list(rows), schema=SCHEMA)
+        with new_file(part) as partial:
+            pq.write_table(table, partial)
 
 
 def _open_run(folder: Path, run: dict[str, Any]) -> None:
