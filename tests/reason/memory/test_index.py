@@ -1,6 +1,7 @@
 """All slots by vectors: searched as by comparing all, extended by what is new."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from tests.reason.memory.conftest import ENTITIES, RELATIONS, TRIPLES, build
 
@@ -97,3 +98,12 @@ def test_equal_words_share_a_vector_but_not_a_slot(tmp_path, encoder):
     rows, _ = memory.index.search(encoder.encode(["Same r"])[0], 2)
     assert said(memory, rows) == ["Same r", "Same r"]
     assert len(set(rows.tolist())) == 2
+
+
+def test_texts_of_slots_come_from_the_table(memory, encoder):
+    memory.fill()
+    encoder.read.clear()
+    texts = pa.array(["Anna born in", "nowhere in the graph"], pa.large_string())
+    vectors = memory.index.take(texts)
+    assert encoder.read == ["nowhere in the graph"]
+    assert np.abs(vectors - encoder.encode(texts.to_pylist())).max() < 0.01

@@ -12,7 +12,6 @@ that the text may name; where it names none, those of the whole graph.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,18 +68,13 @@ class FactMemory:
         self.graph, self.settings = graph, settings or RecallSettings()
         self.encoder = _loaded(encoder)
         self.words = SlotWords(graph)
-        self._texts = TextCache(self.encoder, cache=cache)
-        self._folder = table_folder(self.encoder.identity, cache)
+        folder = table_folder(self.encoder.identity, cache)
+        texts = TextCache(self.encoder, cache=cache)
+        self.index = SlotIndex(graph, self.words, texts, folder)  # all slots, once `fill` ran
         self._matcher = NameMatcher(graph)
 
     def __repr__(self) -> str:
         return f"<FactMemory of {self.graph.manifest.name}: {len(self.graph.triples):,} facts>"
-
-    @cached_property
-    def index(self) -> SlotIndex:
-        """All slots of the graph; they are encoded by `fill`."""
-        slots = Queries.of(self.graph.triples, self.graph.manifest.relations)
-        return SlotIndex(slots, self.words, self._texts, self._folder)
 
     def fill(self, *, progress: Progress | None = None) -> int:
         """Encode all slots that are not in the cache, and return how many texts that was.
@@ -91,7 +85,7 @@ class FactMemory:
 
     def encode(self, entities: np.ndarray, relations: np.ndarray) -> np.ndarray:
         """Return the vectors of entities with relations in words, (n, D), facts or not."""
-        return self._texts.take(self.words(entities, relations))
+        return self.index.take(self.words(entities, relations))
 
     def recall(
         self,

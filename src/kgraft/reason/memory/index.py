@@ -20,7 +20,9 @@ import pyarrow as pa
 import torch
 
 from kgraft.arrays import expand
+from kgraft.columns import arrow_numbers
 from kgraft.errors import BadInput
+from kgraft.graph import Graph
 from kgraft.measure import Queries
 from kgraft.progress import Progress, Silent
 from kgraft.reason.memory.slots import SlotWords
@@ -78,12 +80,17 @@ class SlotIndex:
     """The slots of a graph, searched by vectors; nothing is encoded before `fill`."""
 
     def __init__(
-        self, slots: Queries, words: SlotWords, cache: TextCache, folder: Path | None
+        self, graph: Graph, words: SlotWords, cache: TextCache, folder: Path | None
     ) -> None:
-        self.slots, self._words, self._cache = slots, words, cache
+        self.graph, self._words, self._cache = graph, words, cache
         self._folder = folder
         self._lock = threading.Lock()
         self._filled: _Filled | None = None
+
+    @cached_property
+    def slots(self) -> Queries:
+        """All slots of the graph."""
+        return Queries.of(self.graph.triples, self.graph.manifest.relations)
 
     @cached_property
     def _texts(self) -> SlotKeys:
@@ -170,6 +177,17 @@ class SlotIndex:
         text = self._filled.text[ids[0, hits]]
         owner, position = expand(self._texts.bounds[text], self._texts.bounds[text + 1])
         return self._texts.order[position][:limit], dots[0, hits[owner]][:limit]
+
+    def take(self, texts: pa.Array) -> np.ndarray:
+        """Return the vectors of any texts, (n, D); what is nowhere yet is encoded now."""
+        if self._filled is None:
+            return self._cache.take(texts)
+        row = self._filled.table.rows(text_keys(texts))
+        missing = np.flatnonzero(row < 0)
+        vectors = self._filled.table.vectors(np.maximum(row, 0))
+        if len(missing):
+            vectors[missing] = self._cache.take(texts.take(arrow_numbers(missing)))
+        return vectors
 
     def vectors(self, slots: np.ndarray) -> np.ndarray:
         """Return the vectors of slots, (n, D); before `fill` those not cached are encoded."""
