@@ -17,7 +17,7 @@ def relation_vectors(graph: Graph, encoder: Encoder) -> Tensor:
     """Return the vectors of all relations, then of their inverses, of the length √D, (2R, D)."""
     phrases = [every[:PHRASES] for every in relation_phrases(graph)]
     flat = [phrase for every in phrases for phrase in every]
-    owner = torch.arange(len(phrases)).repeat_interleave(torch.tensor([len(p) for p in phrases]))
+    owner = torch.tensor([n for n, every in enumerate(phrases) for _ in every], dtype=torch.long)
     directions = [flat, [INVERSE.format(phrase) for phrase in flat]]
     vectors = [_sums(encoder, texts, owner, len(phrases)) for texts in directions]
     both = torch.nn.functional.normalize(torch.cat(vectors), dim=-1)
