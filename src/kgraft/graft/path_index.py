@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LONGEST = 3  # steps
 MOST = 8  # sequences per pair: the shortest, then those through the rarest entities
-ROOM = 1 << 13  # edges that are looked at for paths of three steps between two entities
+ROOM = 1 << 14  # edges that are looked at for paths of three steps between two entities
 MOST_RELATIONS = 1_000_000  # the codes of three steps have 63 bits
 END = -1  # in place of a step: there is none
 
@@ -88,8 +88,8 @@ class PathIndex:
 
         turned = self._is_turned(source, target)
         near, far = np.where(turned, target, source), np.where(turned, source, target)
-        keys, row = np.unique(near * self.entities + far, return_inverse=True)
-        near, far = np.divmod(keys, max(self.entities, 1))
+        keys, row = np.unique(far * self.entities + near, return_inverse=True)
+        far, near = np.divmod(keys, max(self.entities, 1))
         codes, counts = search_paths(self._edges, near, far, longest, ROOM, most)
         counts[near == far] = 0
         pair, rank = expand(np.zeros(len(row), np.int64), counts[row])

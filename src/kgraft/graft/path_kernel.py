@@ -33,6 +33,13 @@ class _Best(NamedTuple):
     ends: np.ndarray  # (2,) where those of the present length begin, and where all end
 
 
+class _Marks(NamedTuple):
+    """Which entities have an edge to the far end: those with the present stamp."""
+
+    stamps: np.ndarray  # (N + 1,)
+    stamp: int
+
+
 def _compiled(function: Kernel) -> Kernel:
     return cast("Kernel", njit(cache=True, nogil=True)(function))
 
@@ -87,16 +94,24 @@ def _degree(edges: Edges, entity: int) -> int:
 
 
 @_compiled
-def _two_steps(edges: Edges, near: int, far: int, best: _Best) -> None:
+def _mark_neighbours(edges: Edges, entity: int, stamp: int, stamps: np.ndarray) -> None:
+    for row in range(edges.bounds[entity], edges.bounds[entity + 1]):
+        stamps[edges.target[row]] = stamp
+
+
+@_compiled
+def _two_steps(edges: Edges, near: int, far: int, is_last: _Marks, best: _Best) -> None:
     for row in range(edges.bounds[near], edges.bounds[near + 1]):
         middle = edges.target[row]
-        if middle != far:
+        if is_last.stamps[middle] == is_last.stamp:
             cost = 1.0 + _degree(edges, middle)
             _last_step(edges, middle, far, edges.relation[row] + 1, cost, best)
 
 
 @_compiled
-def _three_steps(edges: Edges, near: int, far: int, room: int, best: _Best) -> None:
+def _three_steps(
+    edges: Edges, near: int, far: int, is_last: _Marks, room: int, best: _Best
+) -> None:
     """Look through the rarest neighbours first, and no further than `room` edges."""
     begin = edges.bounds[near]
     degrees = np.empty(_degree(edges, near), np.int64)
@@ -108,37 +123,55 @@ def _three_steps(edges: Edges, near: int, far: int, room: int, best: _Best) -> N
         if room < 0 or (is_full and 1.0 + degrees[index] > best.costs[-1]):
             return
         if edges.target[begin + index] != far:
-            _last_two_steps(edges, near, far, begin + index, best)
+            _last_two_steps(edges, near, far, begin + index, is_last, best)
 
 
 @_compiled
-def _last_two_steps(edges: Edges, near: int, far: int, first: int, best: _Best) -> None:
+def _last_two_steps(
+    edges: Edges, near: int, far: int, first: int, is_last: _Marks, best: _Best
+) -> None:
     middle, step = edges.target[first], edges.relation[first] + 1
     cost = 1.0 + _degree(edges, middle)
     for row in range(edges.bounds[middle], edges.bounds[middle + 1]):
         other = edges.target[row]
-        if other not in (near, far):
+        if is_last.stamps[other] == is_last.stamp and other != near:
             prefix = step * edges.base + edges.relation[row] + 1
             _last_step(edges, other, far, prefix, cost * (1.0 + _degree(edges, other)), best)
+
+
+@_compiled
+def _search(
+    edges: Edges, near: int, far: int, longest: int, is_last: _Marks, room: int, best: _Best
+) -> None:
+    """Keep the best sequences of one pair."""
+    _last_step(edges, near, far, 0, 0.0, best)
+    best.ends[0] = best.ends[1]
+    if longest > 1:
+        _two_steps(edges, near, far, is_last, best)
+        best.ends[0] = best.ends[1]
+    if longest > 2:
+        _three_steps(edges, near, far, is_last, room, best)
 
 
 @_compiled
 def search_paths(
     edges: Edges, near: np.ndarray, far: np.ndarray, longest: int, room: int, most: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the codes of the best sequences of each pair, (P, most), and how many there are."""
+    """Return the codes of the best sequences of each pair, (P, most), and how many there are.
+
+    The neighbours of the far end are marked: pairs that share it should follow one another.
+    """
     codes = np.zeros((len(near), most), np.int64)
     counts = np.zeros(len(near), np.int64)
     costs, ends = np.zeros(most), np.zeros(2, np.int64)
+    stamps = np.zeros(len(edges.bounds), np.int32)
+    stamp = 0
     for row in range(len(near)):
-        best = _Best(codes[row], costs, ends)
+        if row == 0 or far[row] != far[row - 1]:
+            stamp += 1
+            _mark_neighbours(edges, far[row], stamp, stamps)
         ends[:] = 0
-        _last_step(edges, near[row], far[row], 0, 0.0, best)
-        ends[0] = ends[1]
-        if longest > 1:
-            _two_steps(edges, near[row], far[row], best)
-            ends[0] = ends[1]
-        if longest > 2:
-            _three_steps(edges, near[row], far[row], room, best)
+        best = _Best(codes[row], costs, ends)
+        _search(edges, near[row], far[row], longest, _Marks(stamps, stamp), room, best)
         counts[row] = ends[1]
     return codes, counts
