@@ -77,6 +77,10 @@ embed export tiny nowhere --out there.txt
 graft train tiny --kind nothing
 graft train tiny --texts damaged.jsonl
 graft train tiny --out there
+graft train tiny --knowledge rules
+graft train tiny --knowledge rules --facts facts.jsonl
+graft train tiny --knowledge rules --facts unlikely.jsonl
+graft train tiny --knowledge rules --facts towns.tsv
 graft explain nowhere text
 graft explain of_another_kind text
 graft eval nothing --data there --encoder default
@@ -108,6 +112,8 @@ def write_files(folder):
         "latin1.tsv": b"M\xfcnchen\tin\tBayern\n",
         "damaged.jsonl": b'{"text": \n',
         "texts.jsonl": b'{"text": "Rome"}\n',
+        "facts.jsonl": b'{"head": "rome", "relation": "on", "tail": "italy", "confidence": 1}\n',
+        "unlikely.jsonl": b'{"head": "rome", "relation": "in", "tail": "paris", "confidence": 0}\n',
         "spans.jsonl": json.dumps({"text": "Rome", "mentions": [span]}).encode() + b"\n",
         "towns.json": b'{"towns": 3}',
         "packed.tsv.gz": b"not packed",

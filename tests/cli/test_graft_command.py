@@ -100,6 +100,28 @@ def test_facts_are_recalled(folder, graph, host_folder):  # noqa: F811
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("knowledge", ["paths", "rules"])
+def test_paths_and_rules_are_read(folder, graph, host_folder, knowledge):  # noqa: F811
+    predicted = folder / "predicted.jsonl"
+    fact = {"head": "tx-paris", "relation": "borders", "tail": "ny", "confidence": 0.7}
+    predicted.write_text(json.dumps(fact | {"rule": "neighbours of neighbours"}))
+    facts = ["--facts", predicted] if knowledge == "rules" else []
+    out = folder / knowledge
+    done = run("train", graph.folder, "--texts", folder / "texts.jsonl", "--knowledge", knowledge,
+               *facts, "--encoder", host_folder, "--linker-epochs", 1, "--epochs", 1,
+               "--out", out)  # fmt: skip
+    assert "epoch 2" in done.stderr
+    config = json.loads((out / "kgraft.json").read_text())["config"]["grafts"]["2"]["knowledge"]
+    assert config["config"]["kind"] == knowledge
+    assert ("predicted" in config) is (knowledge == "rules")
+    assert "Paris" in run("explain", out, "Paris lies in Texas.").stdout
+    told = json.loads(
+        run("eval", "perplexity", "--data", folder / "texts.jsonl", "--model", out, "--json").stdout
+    )
+    assert told["low"] <= told["difference"] <= told["high"]
+
+
+@pytest.mark.slow
 def test_no_fact_to_recall(folder, tmp_path, host_folder):  # noqa: F811
     ends = [{"id": "a"}, {"id": "b", "label": "Xanaduland"}]
     made = build(tmp_path / "long", [("a", "r", "b")], ends, None)

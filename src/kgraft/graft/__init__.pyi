@@ -9,6 +9,8 @@ from .kinds import GRAFTS
 from .knowledge import KNOWLEDGE
 from .knowledge.fact_recall import FactRecallKnowledge
 from .knowledge.graph import GraphKnowledge
+from .knowledge.paths import PathKnowledge
+from .knowledge.rules import RuleKnowledge
 from .knowledge.wordnet import WordNetKnowledge
 from .opening import open_knowledge
 from .output import GraftOutput
@@ -33,6 +35,8 @@ __all__ = [
     "InjectionSettings",
     "Knowledge",
     "MentionWindows",
+    "PathKnowledge",
+    "RuleKnowledge",
     "SenseTexts",
     "TextSettings",
     "WordNetKnowledge",

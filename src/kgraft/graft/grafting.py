@@ -22,6 +22,7 @@ from kgraft.graft.graft_folder import GraftFolder, tensor_digests
 from kgraft.graft.interfaces import Graft, Knowledge
 from kgraft.graft.kinds import GRAFTS
 from kgraft.graft.output import GraftOutput
+from kgraft.graft.path_encoder import PathSource
 from kgraft.text import MentionBatch, hook_after, layers_of
 from kgraft.training import seeded
 
@@ -166,6 +167,8 @@ def _new_graft(
     graft_class = GRAFTS[kind]
     with seeded(seed):
         graft = graft_class(int(host.config.hidden_size), knowledge, settings)
+    if isinstance(knowledge, PathSource) and graft.paths is None:
+        raise BadInput(f"grafts of the kind {kind} read no paths", remedy="choose another kind")
     graft.kind = kind
     return graft.to(host.device).train(host.training)
 

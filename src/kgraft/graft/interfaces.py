@@ -10,6 +10,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from kgraft.graft.output import GraftOutput
+from kgraft.graft.path_encoder import PathEncoder, PathSource, PathVectors
 from kgraft.graph import Entity, Graph, Mentions
 from kgraft.settings import Settings
 from kgraft.text import MentionBatch
@@ -62,6 +63,7 @@ class Graft(nn.Module):
     kind = ""  # its name in the registry, set where it is attached
     settings: Any  # of `settings_class`
     mention_size: int  # of the vector that it makes of a mention
+    paths: PathEncoder | None  # `path_encoder(knowledge, size)`, made last in `__init__`
 
     def __init__(
         self,
@@ -70,9 +72,17 @@ class Graft(nn.Module):
         settings: Any = None,  # noqa: ANN401, ARG002
     ) -> None:
         super().__init__()
+        self.paths = None
 
     @abstractmethod
     def forward(
         self, hidden: Tensor, mentions: MentionBatch, knowledge: Knowledge
     ) -> tuple[Tensor, GraftOutput]:
         """Take H (B, L, D), what a layer gives out, to H' (B, L, D), what the next one reads."""
+
+    def path_vectors(self, mentions: MentionBatch, knowledge: Knowledge) -> PathVectors | None:
+        """Return what paths to the other mentions of a text add to candidates, if there are any."""
+        if self.paths is None or not isinstance(knowledge, PathSource):
+            return None
+        vectors = self.paths(mentions, knowledge)
+        return vectors if len(vectors.row) else None

@@ -21,6 +21,7 @@ def open_knowledge(
     kind: str | None = None,
     mask_token: str | None = None,
     hypernym_relations: Sequence[str] = (),
+    facts: str | Path | None = None,
     progress: Progress | None = None,
 ) -> GraphKnowledge:
     """Open the knowledge of a graph: its texts, names and neighbours, and trained vectors.
@@ -29,7 +30,8 @@ def open_knowledge(
     senses, as `kgraft graph import` makes it of WordNet, is looked up by lemmas ("wordnet").
     "fact-recall" predicts the words behind a `mask_token` by the graph's facts. Along
     `hypernym_relations`, which lead to what an entity is a kind of, all its ancestors are known
-    too.
+    too. "paths" knows how the entities of a text are related, and "rules" also the `facts` that
+    rules predict: a file of `kgraft reason apply`.
     """
     opened = Graph.open(graph)
     config = KnowledgeConfig(
@@ -38,8 +40,21 @@ def open_knowledge(
         vectors=tuple(map(str, vectors)),
         hypernym_relations=tuple(hypernym_relations),
         mask_token=mask_token,
+        facts=None if facts is None else str(facts),
     )
+    _check_facts(config)
     return KNOWLEDGE[config.kind].open(opened, config, progress)
+
+
+def _check_facts(config: KnowledgeConfig) -> None:
+    """Refuse predicted facts that nothing reads, and knowledge of them without any."""
+    reads_facts = KNOWLEDGE[config.kind].reads_facts
+    if reads_facts and config.facts is None:
+        remedy = "write a file of them with 'kgraft reason apply', and give it as facts"
+        raise BadInput(f"{config.kind} knowledge needs predicted facts", remedy=remedy)
+    if config.facts is not None and not reads_facts:
+        reason = f"{config.kind} knowledge reads no predicted facts"
+        raise BadInput(reason, remedy="choose rules, or leave the facts out")
 
 
 def _kind_of(graph: Graph) -> str:

@@ -132,6 +132,12 @@ class KnowledgeConfig(Settings):
     vectors: tuple[str, ...] = ()  # folders of 'kgraft embed train'
     hypernym_relations: tuple[str, ...] = ()
     mask_token: str | None = None
+    facts: str | None = None  # a file of predicted facts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as they are stored: `facts` only where it is set."""
+        stored = super().to_dict()
+        return stored if self.facts is not None else {n: stored[n] for n in stored if n != "facts"}
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def test_settings_of_senses_need_senses(encoder, knowledge, path, name):
 
 
 def test_all_kinds_are_registered_under_the_name_of_their_file():
-    assert KNOWLEDGE.names() == ["fact-recall", "graph", "wordnet"]
+    assert KNOWLEDGE.names() == ["fact-recall", "graph", "paths", "rules", "wordnet"]
     assert GRAFTS.names() == ["attention", "entity", "relation"]
     for registry in (KNOWLEDGE, GRAFTS):
         for name in registry:

@@ -27,11 +27,11 @@ from kgraft.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
     from kgraft.graft import GraftedEncoder, GraftTexts, GraphKnowledge
-    from kgraft.graph import Graph
     from kgraft.training import Epoch
 
 FIGURES = ("accuracy", "perplexity")  # of an epoch that are printed
 FACT_RECALL = "fact-recall"
+RULES = "rules"
 
 
 @settings_options(GraftSettings)
@@ -57,7 +57,13 @@ def train(
     ] = "attention",
     knowledge: Annotated[
         str | None,
-        typer.Option(help="graph, wordnet or fact-recall; by default what suits the graph."),
+        typer.Option(
+            help="graph, paths, rules, wordnet or fact-recall; by default what suits the graph."
+        ),
+    ] = None,
+    facts: Annotated[
+        Path | None,
+        typer.Option(help="Facts that rules predict, a file of 'kgraft reason apply': for rules."),
     ] = None,
     recall_facts: Annotated[
         bool,
@@ -117,6 +123,9 @@ def train(
     texts is held out to choose the epoch by. Interrupted or killed, the same command resumes where
     it stopped.
 
+    With --knowledge paths, a graft also reads how the entities of a text are related in the graph;
+    with --knowledge rules, also the facts that rules predict of them.
+
     Examples:
 
       kgraft graft train my-graph --texts annotated.jsonl --out grafted
@@ -128,11 +137,13 @@ def train(
       kgraft graft train wordnet --init-from grafted --layer 6 --out both
 
       kgraft graft train world --recall-facts --out recalls
-    """
-    from kgraft.graph import Graph
 
-    _check_relations(Graph.open(graph), hypernym_relation or ())
-    knowledge = _knowledge_kind(knowledge, recall_facts=recall_facts)
+      kgraft graft train my-graph --knowledge paths --out relates
+
+      kgraft graft train my-graph --knowledge rules --facts predictions.jsonl --out infers
+    """
+    _check_graph(graph, hypernym_relation or (), facts)
+    knowledge = _knowledge_kind(knowledge, facts, recall_facts=recall_facts)
     _check(kind, texts, init_from, vectors or ())
     need_encoder(encoder)
     need_room(out, overwrite=overwrite)
@@ -141,7 +152,9 @@ def train(
     figures: dict[str, float] = {}
     with progress_bar(quiet) as progress:
         host = _host(init_from, encoder)
-        source = _open_knowledge(graph, vectors, knowledge, hypernym_relation, host, progress)
+        source = _open_knowledge(
+            graph, vectors, knowledge, hypernym_relation, facts, host, progress
+        )
         after = _attach(host, source, layer, kind, settings.seed)
         data = source.training_texts(host, after, texts, text_settings, seed=settings.seed)
         about = f"{source.name} after layer {after}; {data.description}; seed {settings.seed}"
@@ -189,6 +202,7 @@ def _open_knowledge(
     vectors: list[Path] | None,
     kind: str | None,
     hypernym_relations: list[str] | None,
+    facts: Path | None,
     host: GraftedEncoder,
     progress: Progress,
 ) -> GraphKnowledge:
@@ -200,6 +214,7 @@ def _open_knowledge(
         kind=kind,
         mask_token=host.tokenizer.mask_token,
         hypernym_relations=hypernym_relations or (),
+        facts=facts,
         progress=progress,
     )
 
@@ -216,12 +231,15 @@ def _attach(
     return after
 
 
-def _knowledge_kind(knowledge: str | None, *, recall_facts: bool) -> str | None:
+def _knowledge_kind(knowledge: str | None, facts: Path | None, *, recall_facts: bool) -> str | None:
     """Return the kind of knowledge that the options ask for."""
     from kgraft.graft import KNOWLEDGE
 
     if knowledge is not None:
         KNOWLEDGE.check(knowledge)
+    if knowledge == RULES and facts is None:
+        remedy = "give a file of 'kgraft reason apply': --facts"
+        raise BadInput("rules need the facts that they predict", remedy=remedy)
     if not recall_facts:
         return knowledge
     if knowledge not in (None, FACT_RECALL):
@@ -229,9 +247,16 @@ def _knowledge_kind(knowledge: str | None, *, recall_facts: bool) -> str | None:
     return FACT_RECALL
 
 
-def _check_relations(graph: Graph, names: Sequence[str]) -> None:
-    for name in names:
-        graph.relation(name)
+def _check_graph(name: str, relations: Sequence[str], facts: Path | None) -> None:
+    """Refuse relations that a graph lacks, and facts that cannot be of it."""
+    from kgraft.graft.predicted_facts import PredictedFacts
+    from kgraft.graph import Graph
+
+    graph = Graph.open(name)
+    for relation in relations:
+        graph.relation(relation)
+    if facts is not None:
+        PredictedFacts.read(facts, graph)
 
 
 def _check(kind: str, texts: Path | None, init_from: Path | None, vectors: Sequence[Path]) -> None:

@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from kgraft.graft.interfaces import Graft, Knowledge
 from kgraft.graft.kinds import GRAFTS
 from kgraft.graft.output import GraftOutput
+from kgraft.graft.path_encoder import path_encoder
 from kgraft.graft.settings import AttentionSettings
 from kgraft.text import MASKED, MentionBatch
 
@@ -50,6 +51,7 @@ class KnowledgeAttention(Graft):
         "entity.",
         "spans.",
         "score.",
+        "paths.",
     )
 
     def __init__(
@@ -66,15 +68,13 @@ class KnowledgeAttention(Graft):
         self.own = nn.Embedding(knowledge.count, own_size) if own_size else None
         self.entity = nn.Linear(knowledge.size + own_size, size, bias=False)
         self.spans = Block(size, settings.heads, inner, settings.dropout)
-        hidden_units = settings.score
-        self.score = nn.Sequential(
-            nn.Linear(2, hidden_units), nn.ReLU(), nn.Linear(hidden_units, 1)
-        )
+        self.score = _score_layers(settings.score)
         self.null = nn.Parameter(torch.randn(size) * size**-0.5)
         self.mask = nn.Parameter(torch.randn(knowledge.size))
         self.words = Attention(size, settings.heads)
         self.mix = feed_forward(size, inner, settings.dropout)
         self._init_weights()
+        self.paths = path_encoder(knowledge, knowledge.size)
 
     @torch.no_grad()
     def _init_weights(self) -> None:
@@ -118,14 +118,22 @@ class KnowledgeAttention(Graft):
         return torch.where(has_mention, changed, hidden), output
 
     def entities(self, mentions: MentionBatch, knowledge: Knowledge) -> Tensor:
-        """Return e (B, M, K, E) of all candidates; each entity is projected once."""
+        """Return e (B, M, K, E) of all candidates; each entity is projected once.
+
+        Where the knowledge has paths, they are added.
+        """
         distinct, index = torch.unique(mentions.entity, return_inverse=True)
         vectors = knowledge.take(distinct)  # (U, V), zeros where padded
         vectors = torch.where((distinct == MASKED)[:, None], self.mask, vectors)
         if self.own is not None:
             own = self.own(distinct.clamp_min(0)) * (distinct >= 0)[:, None]
             vectors = torch.cat([vectors, _LOUD * own], dim=1)
-        return torch.nn.functional.embedding(index, self.entity(vectors))
+        projected = torch.nn.functional.embedding(index, self.entity(vectors))
+        paths = self.path_vectors(mentions, knowledge)
+        if paths is None:
+            return projected
+        added = paths.vectors @ self.entity.weight[:, : knowledge.size].T
+        return projected.flatten(0, 2).index_add(0, paths.row, added).view_as(projected)
 
     def pooled(self, below: Tensor, mentions: MentionBatch) -> Tensor:
         """Return the spans' vectors S (B, M, E): their pieces, weighed by a softmax in the span."""
@@ -165,6 +173,10 @@ def _default_settings(knowledge: Knowledge) -> AttentionSettings:
     if knowledge.closed:
         return AttentionSettings(threshold=None, log_prior=True)
     return AttentionSettings()
+
+
+def _score_layers(hidden_units: int) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(2, hidden_units), nn.ReLU(), nn.Linear(hidden_units, 1))
 
 
 class Attention(nn.Module):

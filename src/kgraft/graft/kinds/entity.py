@@ -6,7 +6,8 @@ of the mention, or mixed with them:
     add       H'_t = H_t + W x               W starts nearly silent
     concat    H'_t = [H_t ; x] W             W starts as the identity and something nearly silent
 
-with x the mean of the entities' vectors over the mentions that hold word t.
+with x the mean of the entities' vectors over the mentions that hold word t. Where the knowledge has
+paths between entities, those of the candidate are added to its vector (see `path_encoder`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from torch import Tensor, nn
 from kgraft.graft.interfaces import Graft, Knowledge
 from kgraft.graft.kinds import GRAFTS
 from kgraft.graft.output import GraftOutput
+from kgraft.graft.path_encoder import path_encoder
 from kgraft.graft.settings import InjectionSettings
 from kgraft.text import MASKED, MentionBatch
 
@@ -45,6 +47,7 @@ class EntityInjection(Graft):
             self.project.weight.mul_(_QUIET * size**-0.5)
             self.project.weight[:, :own] = torch.eye(host_size, own)
             self.project.bias.zero_()
+        self.paths = path_encoder(knowledge, size)
 
     def _vector_size(self, knowledge: Knowledge) -> int:
         return knowledge.size
@@ -57,6 +60,7 @@ class EntityInjection(Graft):
         covered = mentions.covers(hidden.shape[1])  # (B, L, M)
         attention = covered / covered.sum(-1, keepdim=True).clamp_min(1)
         vectors = self._mention_vectors(mentions, weights, knowledge)  # (B, M, V)
+        vectors = self._with_paths(vectors, mentions, weights, knowledge)
         injected = attention @ vectors  # (B, L, V)
         if self.settings.method == "add":
             changed = hidden + self.project(injected)
@@ -72,6 +76,18 @@ class EntityInjection(Graft):
         """Return what is known of the mentions, (B, M, V)."""
         entity = chosen_entity(mentions, weights)
         return torch.where((entity == MASKED)[..., None], self.mask, knowledge.take(entity))
+
+    def _with_paths(
+        self, vectors: Tensor, mentions: MentionBatch, weights: Tensor, knowledge: Knowledge
+    ) -> Tensor:
+        """Add the paths of each mention's candidate, where the knowledge has some, (B, M, V)."""
+        paths = self.path_vectors(mentions, knowledge)
+        if paths is None:
+            return vectors
+        is_chosen = weights.flatten()[paths.row] > 0
+        mention = paths.row[is_chosen] // weights.shape[-1]
+        added = paths.vectors[is_chosen]
+        return vectors.flatten(0, 1).index_add(0, mention, added).view_as(vectors)
 
 
 def likeliest(mentions: MentionBatch) -> Tensor:

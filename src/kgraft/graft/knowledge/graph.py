@@ -53,6 +53,7 @@ class GraphKnowledge:
 
     closed = False  # a name may mean what the graph lacks
     layers_above = 1  # of a host, where no layer is chosen for its graft
+    reads_facts = False  # from a file of predicted ones
 
     def __init__(self, graph: Graph, vectors: EntityVectors, *, name: str | None = None) -> None:
         same_graph(graph, vectors.graph)
