@@ -23,16 +23,18 @@ def naive_states(layers, query, vectors, edges, head, entities, weights=None):
 
     `weights` scale the messages of the edges.
     """
-    weights = torch.ones(len(edges)) if weights is None else weights
-    start = torch.zeros(entities, len(query))
+    weights = query.new_ones(len(edges)) if weights is None else weights
+    start = query.new_zeros(entities, len(query))
     start[head] = query
     states, near = start, distances(edges, head, len(layers))
     for step, layer in enumerate(layers, 1):
         sent = layer.edge_vectors(vectors[None])[0]
-        rows = [torch.zeros(len(query)) for _ in range(entities)]
+        rows = [torch.zeros_like(query) for _ in range(entities)]
         for (node, kind, neighbour), weight in zip(edges, weights, strict=True):
             rows[node] = rows[node] + weight * states[neighbour] * sent[kind]
-        reached = torch.tensor([[float(near.get(v, step + 1) <= step)] for v in range(entities)])
+        reached = query.new_tensor(
+            [[float(near.get(v, step + 1) <= step)] for v in range(entities)]
+        )
         mixed = torch.cat([states, torch.stack(rows) + start], dim=1)
         states = (torch.relu(layer.layer_norm(layer.linear(mixed))) + states) * reached
     return states
