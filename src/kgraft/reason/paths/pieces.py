@@ -8,6 +8,7 @@ from kgraft.arrays import expand
 from kgraft.reason.paths.edge_rows import EdgeRows
 from kgraft.reason.paths.path_graph import PathGraph
 
+FEWEST = 2  # entities of a piece: those of one triple at least
 BRANCHES = 20  # neighbours of an entity that a piece takes at once
 MIRRORED, TURNED, MERGED = 0.15, 0.3, 0.05  # fractions of relations that are altered
 
@@ -17,7 +18,7 @@ def draw_piece(graph: PathGraph, size: int, generator: np.random.Generator) -> P
 
     Relations that do not occur in it are left out.
     """
-    members = draw_members(graph.edges, size, generator)
+    members = draw_members(graph.edges, max(size, FEWEST), generator)
     local = np.full(graph.entities, -1)
     local[members] = np.arange(len(members))
     head, tail = local[graph.triples[:, 0]], local[graph.triples[:, 2]]

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 import kgraft
+from kgraft.arrays import expand
 from kgraft.reason.paths.balls import MOST, Balls, draw_balls
 from kgraft.reason.paths.network import EntityNetwork, RelationNetwork, Trace
 from kgraft.reason.paths.path_graph import PathGraph
@@ -149,9 +150,7 @@ class Reasoner(nn.Module, Pretrained[ReasonerConfig]):
         """Score each right answer as if it had not the fact that is asked for."""
         assert asked.answer is not None
         counts = graph.relation_counts[asked.answer].toarray()  # (B, 2R)
-        index = np.arange(len(asked))
-        inverse = (asked.relation + graph.relations) % (2 * graph.relations)
-        counts[index, inverse] -= 1
+        np.subtract.at(counts, _asked_edges(graph, asked), 1)
         weights = torch.from_numpy(np.log1p(counts))
         degree = torch.from_numpy(np.log1p(counts.sum(1)))
         sums = torch.einsum("br,brd->bd", weights, vectors)
@@ -174,6 +173,22 @@ class Reasoner(nn.Module, Pretrained[ReasonerConfig]):
         load_tensors(reasoner, folder / WEIGHTS)
         reasoner.calibration = manifest.facts.get("calibration")
         return reasoner.eval()
+
+
+def _asked_edges(graph: PathGraph, asked: AskedFacts) -> tuple[np.ndarray, np.ndarray]:
+    """Return the edges of answers that are asked facts, as (row, relation or inverse).
+
+    A fact of an entity with itself is two of them; one that the graph does not have is none.
+    """
+    assert asked.answer is not None
+    edges = graph.edges
+    row, edge = expand(edges.bounds[asked.answer], edges.bounds[asked.answer + 1])
+    kind = edges.relation[edge]
+    inverse = (asked.relation + graph.relations) % (2 * graph.relations)
+    is_loop = (asked.entity == asked.answer)[row] & (kind == asked.relation[row])
+    is_asked = edges.neighbour[edge] == asked.entity[row]
+    is_asked &= (kind == inverse[row]) | is_loop
+    return row[is_asked], kind[is_asked]
 
 
 def _scorer(inputs: int, width: int) -> nn.Sequential:
