@@ -17,7 +17,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-import kgraft
 from kgraft.arrays import expand
 from kgraft.reason.paths.balls import MOST, Balls, draw_balls
 from kgraft.reason.paths.network import EntityNetwork, RelationNetwork, Trace
@@ -29,7 +28,7 @@ from kgraft.tensors import load_tensors, write_tensors
 from kgraft.training import ModelManifest, Pretrained, seeded
 
 WEIGHTS = "reasoner.safetensors"
-SHIPPED = Path(kgraft.__file__).parent / "data" / "reasoner"
+SHIPPED = Path(__file__).parents[2] / "data" / "reasoner"
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,11 @@ class TextCompleter(Pretrained[TextConfig]):
         self.encoder, self.config = encoder, TextConfig(encoder.max_length)
         self.temperature = Temperature(temperature)
 
+    @property
+    def scale(self) -> float:
+        """1 / τ: what a cosine is multiplied by to be the logarithm of a probability."""
+        return float(self.temperature().detach())
+
     def module(self) -> nn.ModuleDict:
         """Return all that is trained."""
         return nn.ModuleDict({"encoder": self.encoder.model, "temperature": self.temperature})

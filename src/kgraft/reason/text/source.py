@@ -52,12 +52,12 @@ class TextSource:
             self._entities = vectors
 
     def score(self, batch: QueryBatch) -> np.ndarray:
-        """Return the cosine of each query and each entity, (B, N)."""
+        """Return the cosine of each query and each entity over τ, (B, N)."""
         self.fill()
         assert self._entities is not None
         texts = self.texts.queries(batch.entity, batch.relation).to_pylist()
-        scores: np.ndarray = self.completer.encoder.encode(texts) @ self._entities.T
-        return scores
+        cosines: np.ndarray = self.completer.encoder.encode(texts) @ self._entities.T
+        return cosines * np.float32(self.completer.scale)
 
     def reasons(self, entity: int, relation: int, answer: int, *, limit: int) -> list[Reason]:
         """Return the two texts that fit; there are no facts behind it."""
