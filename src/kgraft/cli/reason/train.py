@@ -95,7 +95,7 @@ def train(
 def _fitting(changes: Changes, settings: type[Settings], what: str) -> Changes:
     """Refuse settings that what is trained does not have."""
     for name in changes:
-        if name not in field_types(settings):
+        if name not in field_types(settings):  # type: ignore[arg-type]
             option = name.replace("_", "-")
             raise BadInput(f"--{option} is not a setting of {what}", remedy="leave it out")
     return changes
