@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick docs coverage lint bench world linker static words picture report clean
+.PHONY: help demo test quick docs coverage lint bench world linker reasoner static words picture report clean
 
 help: ## Show this list
 	@grep -hE '^[a-zA-Z_%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -58,6 +58,9 @@ world: $(VENV)/.kgraft-dev ## Build the built-in graph again from its sources
 linker: $(VENV)/.kgraft-dev ## Train the linker that ships with kgraft (needs the data folder; resumes)
 	@$(BIN)/python -m tools.train_linker build/linker
 	@$(BIN)/python -m tools.ship_linker build/linker
+
+reasoner: $(VENV)/.kgraft-dev ## Train the reasoner that ships with kgraft (needs the data folder; resumes)
+	@$(BIN)/python -m tools.train_reasoner build/reasoner
 
 words: $(VENV)/.kgraft-dev ## Build the table of ordinary words (needs the data folder)
 	@$(PIP) wordfreq
