@@ -3,8 +3,11 @@
 from html.parser import HTMLParser
 
 import pytest
+from tests.graft.drawn_paths import ALL_COUNT, DrawnPaths, DrawnRules
+from tests.graft.test_predicted_facts import write
 
-from kgraft.graft import explain, render_html
+from kgraft.graft import GraftedEncoder, explain, render_html
+from kgraft.text import Encoder
 
 TEXT = "Paris lies in Texas & <b>France</b>."
 
@@ -49,3 +52,29 @@ def test_a_page_that_is_whole_and_escapes_what_it_shows(encoder):
 
 def test_an_empty_text(encoder):
     assert explain(encoder, "").words == []
+
+
+def related(host_folder, knowledge):
+    host = Encoder.load(host_folder, device="cpu", max_length=64)
+    return GraftedEncoder(host, {2: knowledge}, settings={2: ALL_COUNT})
+
+
+def test_paths_are_shown_with_their_weights(graph, host_folder, encoder):
+    shown = explain(related(host_folder, DrawnPaths(graph)), "Berlin and Texas and France")
+    words = {path.words: path for path in shown.paths}
+    path = words["Berlin — capital_of → … ← borders — France"]
+    assert (path.layer, path.id, path.other, path.confidence) == (2, "berlin", "france", 1)
+    assert len(words) == len(shown.paths) <= 5
+    weights = [path.weight for path in shown.paths]
+    assert all(0 < weight < 1 for weight in weights)
+    assert weights == sorted(weights, reverse=True)  # one candidate each, which is all mixed in
+    assert "— capital_of → … ← borders — France" in render_html(shown)
+    assert explain(encoder, "Berlin and Texas and France").paths == []
+
+
+def test_predicted_facts_are_shown_with_their_confidence(graph, host_folder, tmp_path):
+    rules = DrawnRules(graph, write(tmp_path / "facts.jsonl"))
+    shown = explain(related(host_folder, rules), "Paris is in France", limit=30)
+    mine = [path for path in shown.paths if path.words == "Paris — lies in → France"]
+    assert [path.confidence for path in mine] == [pytest.approx(0.8)]
+    assert explain(related(host_folder, rules), "nothing").paths == []

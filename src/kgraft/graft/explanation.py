@@ -10,6 +10,7 @@ import torch
 
 from kgraft.errors import BadInput
 from kgraft.graft.encoder import GraftedEncoder
+from kgraft.graft.explained_paths import ExplainedPath, explain_paths
 from kgraft.graft.grafting import knowledge_off, record_grafts
 from kgraft.graft.interfaces import Knowledge
 from kgraft.graft.output import GraftOutput
@@ -59,6 +60,7 @@ class Explanation:
     text: str
     mentions: list[ExplainedMention]
     words: list[WordChange]
+    paths: list[ExplainedPath]  # by weight; none where the knowledge has no paths
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as JSON holds it."""
@@ -88,7 +90,8 @@ def explain(encoder: GraftedEncoder, text: str, *, limit: int = 5) -> Explanatio
         for layer, output in record.items()
     ]
     explained = [mention for layer in layers for mention in _mentions(layer, windows, text, limit)]
-    return Explanation(text, explained, _words(windows, text, on[0], off[0]))
+    paths = [path for layer in layers for path in _paths(encoder, layer)[:limit]]
+    return Explanation(text, explained, _words(windows, text, on[0], off[0]), paths)
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,11 @@ def _candidates(layer: _Layer, m: int, limit: int) -> list[CandidateWeight]:
         strict=True,
     )
     return [CandidateWeight(e.id, e.label, e.description, *figures) for e, *figures in rows]
+
+
+def _paths(encoder: GraftedEncoder, layer: _Layer) -> list[ExplainedPath]:
+    graft = encoder.grafts.at(layer.index)
+    return explain_paths(layer.index, graft, layer.knowledge, layer.mentions, layer.output)
 
 
 def _words(windows: Windows, text: str, on: torch.Tensor, off: torch.Tensor) -> list[WordChange]:

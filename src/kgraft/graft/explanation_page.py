@@ -38,8 +38,19 @@ def render_html(explanation: Explanation) -> str:
 <h1>What was looked up</h1>
 <table><tr><th>mention</th><th>may mean</th><th>prior</th><th>score</th><th>mixed in</th></tr>
 {mentions}</table>
-</body></html>
+{_paths(explanation)}</body></html>
 """
+
+
+def _paths(explanation: Explanation) -> str:
+    """Return how the entities of the text are related, where that was read."""
+    rows = [
+        f'<tr><td>{escape(path.words)}</td><td class="figure">{path.weight:.2f}</td></tr>'
+        for path in explanation.paths
+    ]
+    if not rows:
+        return ""
+    return f"<h1>How they are related</h1>\n<table>{''.join(rows)}</table>\n"
 
 
 def _range(words: list[WordChange]) -> str:

@@ -62,17 +62,31 @@ class PathEncoder(nn.Module):
         """Return what paths add to the candidates of mentions; those without any are left out."""
         pairs = CandidatePairs.of(mentions)
         paths = source.paths_between(pairs.entity, pairs.other_entity)
-        device = mentions.entity.device
-        relations = source.relation_vectors().to(device)
+        hidden, shares = self.weigh(pairs, paths, source.relation_vectors().to(self.device))
+        rows, owner = np.unique(pairs.row[paths.pair], return_inverse=True)
+        row, owner_row = (torch.from_numpy(c).to(self.device) for c in (rows, owner))
+        pooled = hidden.new_zeros(len(rows), hidden.shape[1])
+        pooled = pooled.index_add(0, owner_row, shares[:, None] * hidden)
+        return PathVectors(row, self.out(pooled))
+
+    @property
+    def device(self) -> torch.device:
+        """Where its parameters are."""
+        return self.out.weight.device
+
+    def weigh(
+        self, pairs: CandidatePairs, paths: PairPaths, relations: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return h (n, INNER) and a (n,) of the paths of pairs; each sequence is encoded once."""
         code, sequence = np.unique(paths.code, return_inverse=True)
         steps = StepCodes(len(relations) // 2).steps(code)
-        hidden = self.encode(torch.from_numpy(steps).to(device), relations)
-        weight = pairs.prior[paths.pair] * paths.weight
+        hidden = self.encode(torch.from_numpy(steps).to(self.device), relations)
         rows, owner = np.unique(pairs.row[paths.pair], return_inverse=True)
-        parts = (torch.from_numpy(c).to(device) for c in (rows, owner, sequence, weight))
-        row, owner_row, sequence_row, weights = parts
-        pooled = self.pool(hidden, owner_row, sequence_row, weights, len(rows))
-        return PathVectors(row, self.out(pooled))
+        weight = pairs.prior[paths.pair] * paths.weight
+        columns = (torch.from_numpy(c).to(self.device) for c in (sequence, owner, weight))
+        sequence_row, owner_row, weights = columns
+        logits = self.score(hidden)[sequence_row, 0] + weights.log()
+        return hidden[sequence_row], _shares(logits, owner_row, len(rows))
 
     def encode(self, steps: Tensor, relations: Tensor) -> Tensor:
         """Return h of sequences (U, 3), in which -1 stands before the first step, (U, INNER)."""
@@ -84,19 +98,12 @@ class PathEncoder(nn.Module):
             hidden = torch.where(is_step[:, None], self.step(read, hidden), hidden)
         return hidden
 
-    def pool(
-        self, hidden: Tensor, owner: Tensor, sequence: Tensor, weight: Tensor, owners: int
-    ) -> Tensor:
-        """Return Σ a_π h_π of owners, (owners, H); path i is one owner's sequence with a weight.
 
-        The softmax of each owner has one more member, of weight 1, for no path.
-        """
-        logits = self.score(hidden)[sequence, 0] + weight.log()
-        no_path = torch.arange(owners, device=owner.device)
-        every = torch.cat([logits, logits.new_zeros(owners)])
-        shares = softmax_by(every, torch.cat([owner, no_path]), owners)[: len(owner)]
-        weighed = shares[:, None] * hidden[sequence]
-        return hidden.new_zeros(owners, hidden.shape[1]).index_add(0, owner, weighed)
+def _shares(logits: Tensor, owner: Tensor, owners: int) -> Tensor:
+    """Return the softmax of logits (n,) of each owner, which has one more of 0, for no path."""
+    no_path = torch.arange(owners, device=owner.device)
+    every = torch.cat([logits, logits.new_zeros(owners)])
+    return softmax_by(every, torch.cat([owner, no_path]), owners)[: len(owner)]
 
 
 def path_encoder(knowledge: object, size: int) -> PathEncoder | None:

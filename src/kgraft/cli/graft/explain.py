@@ -24,7 +24,7 @@ def explain(
     text: Annotated[str, typer.Argument(help="The text to read.")],
     html: Annotated[Path | None, typer.Option(help="Write it as a page to look at, too.")] = None,
     limit: Annotated[
-        int, typer.Option(min=1, max=MOST, help="Candidates to show of a mention.")
+        int, typer.Option(min=1, max=MOST, help="Candidates to show of a mention, and paths.")
     ] = 5,
     as_json: AsJson = False,
 ) -> None:
@@ -69,6 +69,8 @@ def _print(explanation: Explanation) -> None:
             table.add_row(name, "[dim]none of these[/]", "", "", "", "1.00")
     out = console()
     out.print(table if explanation.mentions else "Nothing of the graph is mentioned.")
+    for path in explanation.paths:
+        out.print(f"related: {escape(path.words)} [dim]{path.weight:.2f}[/]")
     words = sorted(explanation.words, key=lambda word: -word.change)[:WORDS]
     changes = ", ".join(f"{escape(w.text)} [dim]{w.change:.1%}[/]" for w in words)
     out.print(f"changed most: {changes}")
