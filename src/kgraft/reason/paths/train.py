@@ -15,6 +15,7 @@ from kgraft.reason.paths.path_graph import PathGraph
 from kgraft.reason.paths.reasoner import Reasoner
 from kgraft.reason.paths.task import ReasonerTask, ValidGraph
 from kgraft.reason.settings import ReasonerSettings
+from kgraft.tensors import tensor_digest
 from kgraft.training import Epoch, Purpose, fit, stream
 
 FEWEST = 10  # facts that can be learnt from
@@ -29,6 +30,7 @@ def train_reasoner(
     *,
     reasoner: Reasoner | None = None,
     overwrite: bool = False,
+    checkpoint_minutes: float = 5.0,
     progress: Progress | None = None,
 ) -> Iterator[Epoch]:
     """Fine-tune a reasoner, by default the one that ships, and write it to `out`.
@@ -43,14 +45,23 @@ def train_reasoner(
     draw = stream(settings.seed, Purpose.VALID)
     judged = queries.select(np.sort(draw.permutation(len(queries))[:JUDGED]))
     all_queries = Queries.of(graph.whole().triples, size.relations)
+    start = reasoner or Reasoner.load()
+    origin = tensor_digest(start.state_dict())[:16]
     task = ReasonerTask(
-        reasoner or Reasoner.load(),
+        start,
         [learnt],
         [ValidGraph(learnt, judged, all_queries)],
         settings,
-        facts={"graph": size.name, "version": size.version},
+        facts={"graph": size.name, "version": size.version, "init_from": origin},
     )
-    yield from fit(task, out, settings, overwrite=overwrite, progress=progress)
+    yield from fit(
+        task,
+        out,
+        settings,
+        overwrite=overwrite,
+        checkpoint_minutes=checkpoint_minutes,
+        progress=progress,
+    )
 
 
 def _splits(graph: Graph, seed: int) -> tuple[TripleArrays, TripleArrays]:
