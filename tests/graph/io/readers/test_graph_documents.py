@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.errors import BadInput, KgraftError
 from kgraft.graph import open_source
@@ -305,7 +306,7 @@ def test_bad_workbooks_are_refused(read):
 WORKBOOK = workbook(Sheet=[["source", "target"], ["a", "b"]])
 
 
-@settings(max_examples=60)
+@settings(max_examples=at_most(60))
 @given(st.data())
 def test_damaged_workbooks_are_refused_or_read(tmp_path_factory, collect, data):
     content = bytearray(WORKBOOK)

@@ -6,6 +6,7 @@ import gzip
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.errors import BadInput, KgraftError
 from kgraft.graph import Graph, Refusals, build_graph
@@ -387,7 +388,7 @@ FILES = ("entities.tsv", "entities.csv", "relations.tsv", "triples.tsv", "train.
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_most(60), deadline=None)
 @given(content=CONTENT, skip=st.booleans())
 @example(content="id\tname_counts\nx\t٣\n".encode(), skip=True)
 @example(content=b'"a\nb",id,id\n', skip=False)

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.errors import BadInput, KgraftError
 from kgraft.graph import Graph
@@ -498,7 +499,7 @@ PLACES = [(item, path) for item in ITEMS for path in places(item)]
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=at_most(300))
 @given(place=st.sampled_from(PLACES), new=JSON | ANY_NUMBER, skip=st.booleans())
 def test_any_json_in_any_place_is_imported_or_refused(tmp_path_factory, place, new, skip):
     items = [{"type": "item", "id": "Q0"}, replaced(*place, new)]
