@@ -41,8 +41,8 @@ class SimilarEntityFacts:
         """Return far ends that facts of entities and relations (P,) may have, with their scores.
 
         They come as row of the pair, far end, and a number that is proportional to p(r, o | s), the
-        greatest first. What is said of an entity and the one to `exclude` does not count; below 0
-        that is none.
+        greatest first. What is said of an entity and the one to `exclude` does not count; a number
+        below 0 excludes none.
         """
         queries = np.stack([relation, entity, exclude], axis=1)
         distinct, which = np.unique(queries, axis=0, return_inverse=True)

@@ -114,7 +114,7 @@ def _offsets(ascending: np.ndarray, entities: int) -> np.ndarray:
 def sorted_columns(columns: list[tuple[np.ndarray, int]]) -> list[np.ndarray]:
     """Sort rows of (column, number of its values) by the columns from left to right.
 
-    The columns are packed into one number a row where that fits in 63 bits: sorting those is
+    The columns are packed into one number per row where that fits in 63 bits: sorting those is
     several times faster than sorting rows.
     """
     bits = [max(1, (size - 1).bit_length()) for _, size in columns]

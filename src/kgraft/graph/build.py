@@ -212,7 +212,7 @@ class _Builder:
         return labels_of
 
     def _tidy(self, content: Content) -> Content:
-        """Return the content without blank nodes and links that are no entities."""
+        """Return the content without blank nodes and links that are not entities."""
         assert isinstance(self.source, HasBlankNodes)
         blank_nodes = self.source.blank_nodes
         if blank_nodes is not None:

@@ -175,7 +175,7 @@ def _diff_values(old: Graph, new: Graph, entity: np.ndarray, relation: np.ndarra
 
 
 def _shared_subjects(subject: np.ndarray, entity: np.ndarray, relation: np.ndarray) -> np.ndarray:
-    """Return what values are about by shared indices, relations as -1 - theirs as before."""
+    """Return what values are about by shared indices, relations still as -1 - index."""
     shared = subject.astype(np.int64)
     of_entity = subject >= 0
     shared[of_entity] = entity[subject[of_entity]]

@@ -1,10 +1,11 @@
 """Literals: the values of an entity's properties, typed, in columns sorted by entity.
 
 Three tables hold them. `literals` has a row per value: the index of the entity (or -1 - the index
-of a relation that is no entity), of the property and of the datatype, and the text. `properties`
-has the id and label of each property, `datatypes` the IRI of each datatype: `@en` stands for a text
-in that language, `<>` for a link to a page, and the empty string for a plain string. A number with
-a unit has the unit for its datatype. Properties and datatypes are numbered by their first row.
+of a relation that is not an entity), of the property and of the datatype, and the text.
+`properties` has the id and label of each property, `datatypes` the IRI of each datatype: `@en`
+stands for a text in that language, `<>` for a link to a page, and the empty string for a plain
+string. A number with a unit has the unit for its datatype. Properties and datatypes are numbered
+by their first row.
 """
 
 from __future__ import annotations
@@ -258,7 +259,7 @@ class LiteralStore:
 
 
 def same_value(one: Value, other: Value) -> bool:
-    """Whether two values mean the same; a boolean is no number, a date no text."""
+    """Whether two values mean the same; a boolean is not a number, a date not a text."""
     if isinstance(one, bool) or isinstance(other, bool) or isinstance(one, date):
         return type(one) is type(other) and one == other
     return one == other

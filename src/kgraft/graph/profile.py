@@ -42,7 +42,7 @@ class RelationProfile:
 
 @dataclass(frozen=True)
 class PropertyProfile:
-    """One property whose values are no entities: how many there are, of what kind, from where."""
+    """One property whose values are not entities: how many there are, of what kind, from where."""
 
     id: str
     label: str
@@ -93,7 +93,7 @@ class GraphProfile:
     shares: dict[str, float]  # of entities with a label, description, aliases, types, triples
     components: int
     largest_component: float  # share of the entities
-    leaking: float  # share of held-out triples that train says, turned round or otherwise
+    leaking: float  # share of held-out triples that train says, reversed or otherwise
     properties: tuple[PropertyProfile, ...] = ()  # those with most values first
     advice: tuple[str, ...] = ()  # what would help linking and asking
 

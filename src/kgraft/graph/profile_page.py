@@ -106,12 +106,12 @@ def _histogram(profile: GraphProfile, top: float) -> Iterator[str]:
         yield f'<rect x="{x:.1f}" y="{floor - height:.1f}" {box}/>'
         style = f'font-size="9" text-anchor="middle" fill="{QUIET}"'
         yield _text(middle, floor - height - 3, _brief(count), style)
-        turned = (
+        rotated = (
             f'font-size="9" text-anchor="end" transform="rotate(-40 {middle:.0f} {floor + 10})"'
         )
         low = name.partition("–")
         label = f"{_brief(int(low[0].replace(',', '')))}{'+' if low[1] else ''}"
-        yield _text(middle + 3, floor + 10, label, turned)
+        yield _text(middle + 3, floor + 10, label, rotated)
 
 
 def _brief(count: int) -> str:

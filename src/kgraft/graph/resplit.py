@@ -1,6 +1,6 @@
-"""Split: a graph divided anew into train, valid and test without leakage between them.
+"""Split: a graph divided again into train, valid and test without leakage between them.
 
-A triple whose relation has an inverse is answered by the triple turned round, so both must fall on
+A triple whose relation has an inverse is answered by the reversed triple, so both must fall on
 one side. Which relations are inverse to one another, symmetric, or duplicates is found from the
 triples: Akrami et al., Realistic re-evaluation of knowledge graph completion methods (2020).
 """
@@ -125,7 +125,7 @@ def split_graph(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Resplit:
-    """Write the graph with its triples divided anew at random.
+    """Write the graph with its triples divided again at random.
 
     Triples of the same two entities under mirrored relations stay together, and every entity and
     relation of a triple keeps one in train. Where that needs more triples, fewer are held out.

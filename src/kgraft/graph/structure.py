@@ -1,4 +1,4 @@
-"""Blank nodes that are structure, and links to pages: nodes of RDF that are no entities.
+"""Blank nodes that are structure, and links to pages: nodes of RDF that are not entities.
 
 A blank node without a name and with one owner is a part of it: what is said about the node is said
 about the owner. The items of a list belong to whoever has the list; a restriction (`onProperty p,

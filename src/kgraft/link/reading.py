@@ -20,7 +20,7 @@ from kgraft.link.spans import allowed_spans, logits_at, span_means
 from kgraft.text import TokenSpans, Windows, length_batches
 
 FLOOR = -1.0  # log-odds of a span that is worth a search
-FEWEST, SHARE = 4, 0.15  # spans a window keeps: a few, and more the longer it is
+FEWEST, SHARE = 4, 0.15  # spans kept per window: a few, and more the longer it is
 BUDGET = 2048  # padded tokens per batch
 
 

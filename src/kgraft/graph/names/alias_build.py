@@ -29,7 +29,7 @@ from kgraft.graph.names.stems import build_variants, name_stems
 from kgraft.hashing import HashIndex, distinct_hashes, hash_segments, multiplier
 from kgraft.progress import Progress, Silent
 
-LONGER = np.uint32(1 << 31)  # set in `value` where some alias goes on behind this phrase
+LONGER = np.uint32(1 << 31)  # set in `value` where some alias continues behind this phrase
 _NAMES = 1 << 17  # names folded at a time
 
 

@@ -24,7 +24,7 @@ from kgraft.graph.names.tokenised import SEPARATOR, TokenisedTexts, covered_word
 from kgraft.graph.names.words import ordinary_frequency
 
 BARRIERS = frozenset(".;:!?()[]{}|•。！？；：\uffff")  # no variant of a name runs across one
-COMMON = 4.5  # Zipf frequency of a word that is no variant of another, but for its plural
+COMMON = 4.5  # Zipf frequency of a word that is not a variant of another, but for its plural
 COORDINATING = JOINING - {","}  # as in "cancer, breast"
 SHORT_TEXT = 16  # words of a text, such as a question, in which part of a name may stand for it
 SHORTEST = 5  # letters of a single word that is a variant of another

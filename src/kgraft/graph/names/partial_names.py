@@ -49,8 +49,8 @@ def find_parts(
 def _agreement(words: Sequence[str], position: int, name: list[str]) -> tuple[int, int, int]:
     """Return how far text and name agree around a word: first, last, and the words of the name.
 
-    The word itself is no function word, and none stands at the edges of a part: "Palestine" and not
-    "of Palestine" for "State of Palestine".
+    The word itself is not a function word, and none stands at the edges of a part: "Palestine" and
+    not "of Palestine" for "State of Palestine".
     """
     at = name.index(words[position])
     first, last = position, position + 1

@@ -31,7 +31,7 @@ SAMPLED = 200_000  # entities from whose names the words are learnt
 LARGEST = 64  # names of one entity that differ in one word alone, at most
 NO_WORD = np.uint64(0)
 SHORTEST = 5  # letters of the longest word of a rewording
-FREQUENT = 6.2  # Zipf frequency of a word that is no part of a rewording, such as "her"
+FREQUENT = 6.2  # Zipf frequency of a word that is not part of a rewording, such as "her"
 JOINING = frozenset(",/=%") | {"and", "or", "with"}  # no rewording runs across one
 BRACKETED = 8  # words in brackets that may stand within a name, the first bracket among them
 
@@ -235,7 +235,7 @@ def _cuts_name(
 
 
 def around_brackets(phrases: Phrases) -> Phrases:
-    """Return the phrases that go on behind brackets: "von Hippel-Lindau (VHL) disease"."""
+    """Return the phrases that continue behind brackets: "von Hippel-Lindau (VHL) disease"."""
     inside = in_brackets(phrases.words)
     if not inside.any():
         return phrases.take(np.zeros(0, np.int64))

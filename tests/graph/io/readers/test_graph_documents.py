@@ -160,7 +160,7 @@ def test_obo(read):
         "obsolete terms and relations": 1,
         "is_transitive lines of relations": 1,
     }
-    with pytest.raises(BadInput, match=r"x\.obo:1: the first line is no tag of OBO"):
+    with pytest.raises(BadInput, match=r"x\.obo:1: the first line is not a tag of OBO"):
         read("x.obo", "<html>\n")
     with pytest.raises(BadInput, match=r"x\.obo:1: no id"):
         read("x.obo", "[Term]\nname: x\n")
@@ -249,7 +249,7 @@ def test_ids_of_hetionet(read):
         ('{"nodes": [', "bad JSON"),
         ('{"nodes": ' + "[" * 100_000, "nested too deeply"),
         ('{"nodes": [{"id": "\\ud800"}]}', "surrogate"),
-        ('{"nodes": [5]}', "a node is no object"),
+        ('{"nodes": [5]}', "a node is not an object"),
         ('{"nodes": [], "links": [{"source": 1}]}', "a link without source and target"),
     ],
 )

@@ -295,10 +295,10 @@ def test_triples_that_lack_a_part(read):
 def test_name_counts_that_are_no_numbers(read, counts):
     entities = f"id\tname_counts\nx\t3\ny\t{counts}\nz\t4\n"
     message = message_of(read, entities_tsv=entities)
-    assert message.startswith(f"entities.tsv:3: name_counts are no numbers: {counts!r}; mend")
+    assert message.startswith(f"entities.tsv:3: name_counts are not numbers: {counts!r}; mend")
     got = read(skip=True, entities_tsv=entities)
     assert [row["id"] for row in got.entities] == ["x", "z"]
-    assert got.refused == {"name_counts are no numbers": 1}
+    assert got.refused == {"name_counts are not numbers": 1}
 
 
 def test_invalid_utf8(read):

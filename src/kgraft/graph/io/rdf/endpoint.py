@@ -106,7 +106,7 @@ class SparqlSource:
                 try:
                     if not isinstance(answer, QuerySolutions) or len(answer.variables) != 3:
                         remedy = "CONSTRUCT triples, or SELECT subject, predicate and object"
-                        raise self._bad("the answer is no triples", remedy)
+                        raise self._bad("the answer is not triples", remedy)
                     for row in answer:
                         terms = [row[k] for k in range(3)]
                         if all(term is not None for term in terms):

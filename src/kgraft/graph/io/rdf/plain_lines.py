@@ -25,7 +25,7 @@ _LITERAL = rf'^{_IRI} {_IRI} "[^"\\\r\n]*"{_TAG} \.\r?\n$'
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _PREDICATES_WITH_A_MEANING = f"<{_RDF}"
 _PLAIN_TYPE = rf"^{_IRI} <{_RDF}type> {_IRI} \.\r?\n$"
-# What has a meaning in Wikidata's own files or in files of ours, and types that are no types.
+# What has a meaning in Wikidata's own files or in those of kgraft, and types that are not types.
 _SPECIAL = (
     r"^<(?:https?://[a-z.\-]*wik[a-z]+\.org/|urn:kgraft:)|^[^ ]+ <urn:kgraft:"
     rf"|^[^ ]+ [^ ]+ <(?:urn:kgraft:|http://wikiba\.se/|{_RDF}Statement>)"

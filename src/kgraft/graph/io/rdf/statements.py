@@ -196,7 +196,7 @@ class Statements:
             self._values.add(subject, predicate, _datatype(o), o.value)
 
     def _own_literal(self, subject: str, predicate: str, o: RdfLiteral) -> None:
-        """Take in what only files of ours have: marks of splits, other columns."""
+        """Take in what only files of kgraft have: marks of splits, other columns."""
         if predicate.startswith(COLUMN):
             self._columns[predicate] = id_of(predicate)
             self._literal(subject, predicate, o)

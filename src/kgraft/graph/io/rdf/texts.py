@@ -75,7 +75,7 @@ class TextRows:
     ) -> tuple[list[Attributes], int]:
         """Return the rows by what their subjects are, and how many had a subject that is noise.
 
-        The rows of the subject `hold` that are no noise stay for the next time.
+        The rows of the subject `hold` that are not noise stay for the next time.
         """
         if not self._subjects:
             return [], 0

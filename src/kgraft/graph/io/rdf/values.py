@@ -34,9 +34,9 @@ class ValueRows:
     def take(
         self, is_noise: Callable[[pa.Array], pa.Array], *, hold: str = ""
     ) -> tuple[list[Literals], int]:
-        """Return the rows, and how many had a subject that is noise and are no texts.
+        """Return the rows, and how many had a subject that is noise and are not texts.
 
-        The rows of the subject `hold` that are no noise stay for the next time.
+        The rows of the subject `hold` that are not noise stay for the next time.
         """
         if not self._rows:
             return [], 0

@@ -70,7 +70,7 @@ class NodeLinkSource(GraphFile):
 
 
 class _Items:
-    """Nodes and links as rows; what is none is refused."""
+    """Nodes and links as rows; anything else is refused."""
 
     def __init__(self, path: Path, refusals: Refusals, ids: list[str] | None) -> None:
         self.path, self.refusals, self.ids = path, refusals, ids
@@ -81,7 +81,7 @@ class _Items:
         if fields is not None and self.ids is not None:
             fields = {**fields, "id": self.ids[number - 1]}
         if fields is None:
-            self._refuse("a node is no object", value, number)
+            self._refuse("a node is not an object", value, number)
             return None
         row, _, notes = entity(fields)
         if not isinstance(row.get("id"), str) or not row["id"]:
@@ -161,7 +161,7 @@ def _read(path: Path, progress: Progress) -> object:
         text = data.removeprefix(BOM).decode()
         value = json.loads(text)
         if "\\u" in text:
-            json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is no text
+            json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is not text
         return value
     except UnicodeError as error:
         reason = "a character is no UTF-8, or half of a surrogate pair"

@@ -117,7 +117,7 @@ class _Network:
         """Return the number of a vertex as the id of its entity."""
         assert self._size is not None
         if not word.isdecimal() or not 1 <= int(word) <= self._size:
-            raise ValueError(f"{word[:40]!r} is no vertex (1 to {self._size})")
+            raise ValueError(f"{word[:40]!r} is not a vertex (1 to {self._size})")
         return str(int(word))
 
     def _add_link(self, words: list[str], line: int) -> None:

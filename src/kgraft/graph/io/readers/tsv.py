@@ -332,7 +332,7 @@ def _without_bad_counts(file: RowFile, block: Columns, position: int) -> Columns
     counts = block.columns[position]
     good = pc.match_substring_regex(counts, r"^([0-9]{1,18}(\|[0-9]{1,18})*)?$")
     bad = ~numbers(good)
-    return _without(file, block, bad, "name_counts are no numbers", counts)
+    return _without(file, block, bad, "name_counts are not numbers", counts)
 
 
 def _without(

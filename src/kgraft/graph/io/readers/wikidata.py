@@ -182,7 +182,7 @@ def _map(value: Object, name: str) -> Object:
     """Return a map of an entity; an empty one may be missing or written as an empty list."""
     entries = value.get(name) or {}
     if not isinstance(entries, dict):
-        raise ValueError(f"{name} is no object")
+        raise ValueError(f"{name} is not an object")
     return entries
 
 
@@ -194,7 +194,7 @@ def _text(texts: Object, languages: Iterable[str]) -> str | None:
 def _aliases(value: Object, tag: str) -> list[Object]:
     entries = _map(value, "aliases").get(tag, [])
     if not isinstance(entries, list):
-        raise ValueError("aliases are no list")
+        raise ValueError("aliases are not a list")
     return entries
 
 
@@ -228,7 +228,7 @@ class _LiteralRows:
 
 
 def _claims(value: Object, left_out: Counter[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the best claims between items; count the others that are no literals."""
+    """Yield the best claims between items; count the others that are not literals."""
     head = _id(value)
     for relation, snak in _best(value, left_out):
         tail, kind = _item(snak)

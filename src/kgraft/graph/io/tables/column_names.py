@@ -1,4 +1,4 @@
-"""The names that other programs give to columns, and the columns of ours that they mean."""
+"""The names that other programs give to columns, and the columns of kgraft that they mean."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def count_others(columns: Mapping[str, pa.Array], names: Sequence[str], refusals
 
 
 def typed_columns(table: pa.Table) -> dict[str, pa.Array]:
-    """Return the columns of a table as texts; values that are no texts get a datatype.
+    """Return the columns of a table as texts; values that are not texts get a datatype.
 
     A row with a datatype of its own keeps it.
     """

@@ -101,7 +101,7 @@ def _triples(
 def _shared(entities: pa.Table, relations: pa.Table) -> tuple[set[str], set[str]]:
     """Return the ids that are an entity and a relation, if both have the same texts, if not.
 
-    What is said about an IRI is said about both, so the latter need one IRI of ours each.
+    What is said about an IRI is said about both, so the latter need an IRI of kgraft each.
     """
     ids = relations["id"].combine_chunks()
     both = set(entities["id"].filter(pc.is_in(entities["id"], ids)).to_pylist())
@@ -174,7 +174,7 @@ class _Described:
         self.silent = numbers(is_silent)
 
     def __call__(self, progress: Progress) -> Iterator[pa.Array]:
-        """Yield one string a row, block by block."""
+        """Yield one string per row, block by block."""
         columns = set(self.table.column_names) - {"id"}
         names = [n for n in dict.fromkeys([*FIRST, *self.table.column_names]) if n in columns]
         schema = ENTITY_SCHEMA if self.kind == "entity" else RELATION_SCHEMA
@@ -193,7 +193,7 @@ class _Described:
             progress.advance(len(subject))
 
     def _column(self, name: str, rows: slice, subject: pa.Array) -> pa.Array:
-        """Return the statements that hold a column, one string a row."""
+        """Return the statements that hold a column, one string per row."""
         values = self.table[name][rows]
         if pa.types.is_list(values.type):
             counts = name == "name_counts"
@@ -224,7 +224,7 @@ class _Described:
         return pc.binary_join(lists_from_rows(row, lines, len(subject)), "")
 
     def _values(self, rows: slice, subject: pa.Array) -> pa.Array:
-        """Return the statements that hold the literals, one string a row."""
+        """Return the statements that hold the literals, one string per row."""
         bounds = self.bounds[rows.start : rows.stop + 1]
         block = self.literals.slice(bounds[0], bounds[-1] - bounds[0])
         row = np.repeat(np.arange(len(subject)), np.diff(bounds))
