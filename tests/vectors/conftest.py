@@ -6,7 +6,8 @@ import torch
 from kgraft.columns import arrow_strings
 from kgraft.graph import Graph, TablesSource, build_graph
 from kgraft.text import Encoder
-from kgraft.vectors import StoredVectors, VectorsConfig, write_table_vectors
+from kgraft.vectors import StoredVectors, write_table_vectors
+from kgraft.vectors.folder import VectorsConfig
 
 ENTITIES = [
     {"id": "paris", "label": "Paris", "description": "capital of France", "types": ["city"]},

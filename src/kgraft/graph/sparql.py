@@ -78,7 +78,7 @@ def _asks_elsewhere(query: str) -> bool:
 
 def _load(graph: Graph, oxigraph: Any, progress: Progress) -> Any:  # noqa: ANN401
     """Return an in-memory store with the whole graph."""
-    from kgraft.graph.io import export_graph
+    from kgraft.graph.io.export import export_graph
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "graph.nt"

@@ -1,4 +1,4 @@
-from .calibration import Logistic, brier, calibration_error, fit_logistic
+from .calibration import Logistic, calibration_error, fit_logistic
 from .paired import Difference, Figure, f1, macro_f1, paired_difference, perplexity, ratio
 from .queries import Queries, QueryBatch
 from .ranking import (
@@ -21,7 +21,6 @@ __all__ = [
     "Queries",
     "QueryBatch",
     "Ranking",
-    "brier",
     "calibration_error",
     "f1",
     "filtered_ranks",
