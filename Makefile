@@ -19,8 +19,8 @@ test: lint docs ## Lint, types, import contract, the documentation, and all test
 quick: $(VENV)/.kgraft-dev ## Ruff and the library's fast tests, for the inner loop
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -n auto --dist loadfile -m "not slow" \
-	  --hypothesis-profile=quick --ignore=tests/benchmarks --ignore=tests/tools
+	@PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -n auto \
+	  --dist loadfile -m "not slow" --hypothesis-profile=quick --ignore=tests/benchmarks --ignore=tests/tools
 
 coverage: ## The same, with the share of lines that the tests run
 	@$(MAKE) test COVERAGE="--cov=kgraft --cov-report=term:skip-covered"

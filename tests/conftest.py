@@ -2,12 +2,14 @@
 
 import os
 import signal
+from functools import cache
 
 import pytest
+import typer.testing
 from hypothesis import settings
+from tests.random_inputs import USUAL
 
-settings.register_profile("quick", max_examples=10, deadline=None)  # for make quick
-
+settings.load_profile(USUAL)  # --hypothesis-profile replaces it
 
 FSYNC = os.fsync
 
@@ -35,3 +37,11 @@ def _ctrl_c_is_heard():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_command_line():
+    """Build the commands once: `CliRunner.invoke` builds all of them for every call."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", cache(typer.main.get_command))
+        yield

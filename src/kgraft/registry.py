@@ -13,6 +13,7 @@ import. Another distribution adds its own by an entry point of the group.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -42,7 +43,7 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Return the names there are, in order; nothing is imported."""
-        return sorted({*self._modules(), *self._entry_points(), *self._registered})
+        return sorted({*self._modules(), *self._entry_points, *self._registered})
 
     def check(self, name: str) -> None:
         """Refuse a name that nothing is registered under."""
@@ -57,7 +58,7 @@ class Registry(Generic[T]):
                 import_module(f"{self.package}.{modules[name]}")
             else:
                 self.check(name)
-                self._registered[name] = self._entry_points()[name].load()
+                self._registered[name] = self._entry_points[name].load()
         if name not in self._registered:
             raise BadInput(f"{self.package}.{name} registers no {self.kind} {name!r}")
         return self._registered[name]
@@ -75,5 +76,6 @@ class Registry(Generic[T]):
         names = [module.name for module in iter_modules(folders) if module.name[0] != "_"]
         return {name.replace("_", "-"): name for name in names}
 
+    @cached_property
     def _entry_points(self) -> dict[str, EntryPoint]:
         return {point.name: point for point in entry_points(group=self.group)}

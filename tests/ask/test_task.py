@@ -7,8 +7,7 @@ import pytest
 import torch
 from tests.ask.tiny_questions import CONFIG, QUICK
 
-from kgraft.ask import AnswererTask
-from kgraft.ask.task import answer_loss
+from kgraft.ask.task import AnswererTask, answer_loss
 from kgraft.ask.walks import EntityScores
 from kgraft.errors import BadInput
 from kgraft.joint import FineTuning

@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.ask import walks
 from kgraft.ask.walks import (
@@ -35,7 +36,7 @@ def slow_step(mass, wanted, graph):
 
 
 @given(seed=st.integers(0, 99))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=at_most(20), deadline=None)
 def test_steps_and_total_follow_the_formula(graph, seed):
     torch.manual_seed(seed)
     entities, relations = len(graph.entities), len(graph.relations)

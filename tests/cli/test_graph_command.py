@@ -115,9 +115,9 @@ BAD = {
         {"entities.tsv": ENTITIES.encode() + b"f\tZ\xe8ta\t\t\t\n"},
         ["entities.tsv:7: invalid UTF-8: byte 0xe8 at column 4", "iconv"],
     ),
-    "name_counts are no numbers": (
+    "name_counts are not numbers": (
         {"entities.tsv": "id\tname_counts\na\t1\nb\tx\nc\t1\nd\t1\ne\t1\n"},
-        ["entities.tsv:3: name_counts are no numbers: 'x'; mend the line"],
+        ["entities.tsv:3: name_counts are not numbers: 'x'; mend the line"],
     ),
     "name_counts misfit": (
         {"entities.tsv": "id\taliases\tname_counts\na\t\t\nb\tB\t1\nc\t\t\nd\t\t\ne\t\t\n"},
@@ -274,7 +274,7 @@ def test_the_built_in_graph_is_the_default(run):
 def test_graphs_that_are_not_there(run, tmp_path, command):
     result = run(*command.split(), tmp_path / "nope")
     assert_refused(result, f"no graph at {tmp_path / 'nope'}; import one with: kgraft graph import")
-    assert_refused(run(*command.split(), tmp_path), "is no graph (it has no manifest.json)")
+    assert_refused(run(*command.split(), tmp_path), "is not a graph (it has no manifest.json)")
 
 
 # show

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.graph.tiny import build, quick
 
-from kgraft.corpus import fact_texts, graph_texts, verbalise_graph
+from kgraft.corpus import graph_texts, verbalise_graph
+from kgraft.corpus.graph_texts import fact_texts
 from kgraft.corpus.verbalise import plural
 from kgraft.errors import BadInput
 from kgraft.graph import placeholders

@@ -200,6 +200,7 @@ def test_a_graft_may_be_written_as_it_begins(encoder, data, knowledge, tmp_path)
     assert np.array_equal(again.encode(["Paris"]), encoder.encode(["Paris"]))
 
 
+@pytest.mark.slow
 def test_the_head_is_trained_first_and_resumes_to_the_same_bits(
     host_folder, knowledge, data, tmp_path, monkeypatch
 ):

@@ -11,7 +11,8 @@ from kgraft.corpus import annotate
 from kgraft.graft import locate_mentions
 from kgraft.graft.windows import LocatedMentions
 from kgraft.graph import IGNORED, UNKNOWN
-from kgraft.text import NIL, PADDING, Encoder, MentionBatch, packaged_folder
+from kgraft.text import NIL, Encoder, MentionBatch, packaged_folder
+from kgraft.text.mention_batch import PADDING
 
 WORDS = ["Paris", "New", "York", "City", "in", "Texas", "東京", "😀", "La", "France", "the", "."]
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), min_size=1, max_size=5)

@@ -3,6 +3,7 @@
 import torch
 from hypothesis import settings
 from tests.graph.tiny import build  # noqa: F401
+from tests.random_inputs import at_most
 from tests.text.drawn_mentions import draw_mentions  # noqa: F401
 from transformers import (
     BertConfig,
@@ -17,8 +18,8 @@ from transformers import (
     RobertaModel,
 )
 
-some = settings(max_examples=60, deadline=None)
-few = settings(max_examples=20, deadline=None)
+some = settings(max_examples=at_most(60), deadline=None)
+few = settings(max_examples=at_most(20), deadline=None)
 
 SIZES = {"hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "vocab_size": 99}
 FAMILIES = {

@@ -1,17 +1,15 @@
 """Small graphs and alias tables that the tests of this folder share."""
 
+import shutil
+
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import settings
 
 from kgraft.graph import Graph, build_graph
 from kgraft.graph.io.tables.in_memory import TablesSource
 from kgraft.graph.names.alias_build import Names, build_aliases
 from kgraft.graph.names.aliases import Aliases
-
-settings.register_profile("kgraft", max_examples=40, deadline=None)
-settings.load_profile("kgraft")
 
 
 def _entity(number, label, description, aliases=(), types=()):
@@ -82,13 +80,21 @@ def make_aliases():
     return _make_aliases
 
 
+@pytest.fixture(scope="session")
+def _small_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("small") / "graph0"
+    build_graph(TablesSource(TRIPLES, ENTITIES, RELATIONS), folder)
+    return folder
+
+
 @pytest.fixture
-def small(tmp_path):
+def small(tmp_path, _small_folder):
     """Twelve entities (three named Paris, Q12 without triples), three relations, three splits.
 
     By number, entity Q1 is 0 and so on; relations are P36, P131, P47; 10 of 12 triples are train.
     """
-    return _make_graph(tmp_path, TRIPLES, ENTITIES, RELATIONS)
+    shutil.copytree(_small_folder, tmp_path / "graph0")
+    return Graph.open(tmp_path / "graph0")
 
 
 @pytest.fixture(scope="session")

@@ -58,7 +58,7 @@ def test_a_folder_without_a_manifest(tmp_path):
     with pytest.raises(BadGraph) as error:
         read_manifest(tmp_path)
     assert str(error.value) == (
-        f"{tmp_path} is no graph (it has no manifest.json); "
+        f"{tmp_path} is not a graph (it has no manifest.json); "
         "name the folder that 'kgraft graph import' wrote"
     )
 

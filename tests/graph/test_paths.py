@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.graph import paths
 from kgraft.graph.adjacency import TripleArrays, build_adjacency, sort_triples
@@ -57,7 +58,7 @@ def order_rule(path, degree):
 
 @pytest.mark.slow
 @given(st.one_of(DENSE, TRIPLES), CORNER, CORNER, st.integers(0, 3))
-@settings(max_examples=250)
+@settings(max_examples=at_most(250))
 def test_paths_are_those_of_a_plain_search(triples, start, end, longest):
     _, adjacency = build(triples)
     found = paths_between(adjacency, start, end, longest=longest, limit=10**6)

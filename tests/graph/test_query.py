@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.errors import BadInput, NotFound
 from kgraft.graph import Graph, joins
@@ -137,7 +138,7 @@ def naive_join(triples, patterns):
     st.sets(TRIPLE, min_size=1, max_size=12),
     st.lists(st.tuples(TERM, LINK, TERM), min_size=1, max_size=3),
 )
-@settings(max_examples=100)
+@settings(max_examples=at_most(100))
 def test_joins_are_those_of_a_plain_loop(make_graph, triples, patterns):
     variables = [t[1:] for t in dict.fromkeys(t for p in patterns for t in p) if t[0] == "?"]
     declared = [{"id": name} for name in NAMES]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, parse, serialize
+from tests.random_inputs import at_most
 
 from kgraft.graph import Graph, TablesSource, build_graph, check_graph, export_graph, open_source
 from kgraft.graph.io.rdf.iris import RDF
@@ -105,7 +106,7 @@ LITERAL = (
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=at_most(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.builds(Quad, IRI, PREDICATE, IRI | LITERAL), min_size=1, max_size=12))
 def test_any_statements_come_back(quads):
     with tempfile.TemporaryDirectory() as made:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft import arrow_files
 from kgraft.errors import BadInput
@@ -182,7 +183,7 @@ def round_trip(graph, folder, format):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=at_most(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(content=contents())
 def test_any_graph_comes_back(format, content):
     with tempfile.TemporaryDirectory() as made:
@@ -244,7 +245,7 @@ def id_triples(graph):
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=at_most(50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(content=contents(names=TAKEN))
 def test_ids_that_mean_something_in_rdf_come_back_as_ids(content):
     with tempfile.TemporaryDirectory() as made:
@@ -267,7 +268,7 @@ def once(triples):
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=at_most(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(content=contents())
 def test_networkx_keeps_triples_and_texts(content):
     with tempfile.TemporaryDirectory() as made:
@@ -334,7 +335,7 @@ def test_a_split_is_exported_alone(tmp_path, small):
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=at_most(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(content=contents())
 def test_pykeen_files_are_headerless_and_come_back(content):
     with tempfile.TemporaryDirectory() as made:

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.graph.names import aliases as aliases_module
 from kgraft.graph.names.fold import fold_name
@@ -100,7 +101,7 @@ def naive_search(entities, degree, query, limit):
 
 @pytest.mark.slow
 @given(ENTITIES, st.text("ab ", max_size=3), st.integers(1, 4), st.data())
-@settings(max_examples=15)
+@settings(max_examples=at_most(15))
 def test_search_is_that_of_a_plain_loop(make_graph, entities, query, limit, data):
     rows = [
         {"id": str(number), "label": label, "aliases": aliases}

@@ -1,10 +1,11 @@
 """A tiny graph with namesakes, and texts in which its entities are marked."""
 
 from hypothesis import settings
+from tests.random_inputs import at_most
 
 from kgraft.graph import Graph, TablesSource, build_graph
 
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=at_most(60), deadline=None)
 
 ENTITIES = [
     {"id": "fr-paris", "label": "Paris", "description": "city on the Seine", "types": ["city"]},

@@ -5,12 +5,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.graft.tiny import build
+from tests.random_inputs import at_most
 
 from kgraft.graph.sampling import sample_neighbourhood
 from kgraft.joint.samplers import Categories, negative_candidates, sample_walks
 from kgraft.vectors.neighbourhood import Neighbourhood, neighbourhoods
 
-some = settings(max_examples=30, deadline=None)
+some = settings(max_examples=at_most(30), deadline=None)
 
 
 def facts(graph):

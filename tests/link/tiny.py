@@ -7,13 +7,14 @@ import pytest
 import torch
 from hypothesis import settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 from transformers import AutoTokenizer, BertConfig, BertModel
 
 from kgraft.graph import Mentions
 from kgraft.link.model import HEAD_FEATURES, LinkConfig, LinkModel
 from kgraft.text import packaged_folder
 
-reading = settings(max_examples=25, deadline=None)  # for what reads texts with an encoder
+reading = settings(max_examples=at_most(25), deadline=None)  # for what reads texts with an encoder
 NAMES_DECIDE = {"log prior": 3.0}  # the logit of a candidate is 4 + ln prior
 
 

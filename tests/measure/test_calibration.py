@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.errors import BadInput
 from kgraft.measure.calibration import Logistic, brier, calibration_error, fit_logistic
@@ -136,7 +137,7 @@ examples = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_most(60), deadline=None)
 @given(examples, st.integers(1, 12), st.randoms())
 def test_the_calibration_error_is_that_of_a_naive_loop(pairs, bins, random):
     p, y = zip(*pairs, strict=True)
@@ -162,7 +163,7 @@ def test_true_probabilities_are_calibrated_and_bold_ones_are_not():
     assert calibration_error(np.round(p), y) == pytest.approx(0.25, abs=0.01)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=at_most(30), deadline=None)
 @given(examples)
 def test_the_brier_score_is_that_of_a_naive_loop(pairs):
     p, y = zip(*pairs, strict=True)

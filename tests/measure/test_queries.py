@@ -5,6 +5,7 @@ from collections import defaultdict
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.graph import TripleArrays
 from kgraft.measure import Queries, QueryBatch
@@ -14,7 +15,7 @@ triples = st.lists(
     st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 4), st.integers(0, 2)),
     max_size=30,
 )
-thorough = settings(max_examples=60, deadline=None)
+thorough = settings(max_examples=at_most(60), deadline=None)
 
 
 def arrays(rows):

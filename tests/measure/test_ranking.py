@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.errors import BadInput
 from kgraft.measure.ranking import filtered_ranks, rank_figures
@@ -46,13 +47,13 @@ floats = st.floats(-100, 100, width=32)
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=at_most(150), deadline=None)
 @given(cases(ties | floats))
 def test_ranks_are_those_of_a_naive_ranker(case):
     assert ranks(*case).tolist() == naive_ranks(*case)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=at_most(80), deadline=None)
 @given(cases(st.sampled_from([-INF, -1.0, 0.0, 1.0, INF])))
 def test_infinite_scores_are_scores_like_others(case):
     assert ranks(*case).tolist() == naive_ranks(*case)
@@ -69,7 +70,7 @@ def test_every_width_is_counted_whole(base, more):
     assert found.tolist() == [width, 1, 1 + (width - 1) / 2]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=at_most(20), deadline=None)
 @given(st.integers(2030, 2050) | st.integers(4070, 4090), st.integers(0, 1000))
 def test_wide_rows_are_ranked_as_a_naive_ranker_does(width, seed):
     random = np.random.default_rng(seed)

@@ -5,7 +5,9 @@ import pytest
 import torch
 
 from kgraft.graft import knowledge_off, record_grafts
-from kgraft.tasks import ClassificationSettings, ClassificationTask, Examples, ExampleWindows
+from kgraft.tasks import ClassificationSettings
+from kgraft.tasks.classification_task import ClassificationTask, ExampleWindows
+from kgraft.tasks.examples import Examples
 from kgraft.tasks.graft.wic import WIC
 from kgraft.text import Encoder
 

@@ -24,6 +24,7 @@ def run(encoder, out, *, stop=None, settings=SETTINGS):
     return head, epochs
 
 
+@pytest.mark.slow
 def test_the_head_learns_and_the_encoder_does_not(encoder, tmp_path):
     before = {n: p.clone() for n, p in encoder.model.named_parameters()}
     head, epochs = run(encoder, tmp_path / "head")

@@ -3,6 +3,7 @@
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 from tests.text.drawn_mentions import draw_mentions
 
 from kgraft.text.mention_batch import MASKED, PADDING, MentionBatch
@@ -86,7 +87,7 @@ def test_the_mentions_that_are_present():
 
 
 @given(shown=st.lists(st.booleans(), min_size=3, max_size=3), seed=st.integers(0, 9))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=at_most(20), deadline=None)
 def test_vectors_at_the_tokens_of_mentions(shown, seed):
     torch.manual_seed(seed)
     vectors, read = torch.randn(3, 4), torch.randn(2, 9, 4)

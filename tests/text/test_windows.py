@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.errors import BadInput
 from kgraft.graph import Mentions
@@ -276,7 +277,7 @@ def test_windows_made_without_offsets_say_so(tokenisers):
 
 
 @given(texts=texts_of)
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=at_most(30))
 def test_the_first_window_of_each_text(tokenisers, texts):
     whole = cut(tokenisers["wordpiece"], texts, overlap=0)
     firsts = whole.firsts()

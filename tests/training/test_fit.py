@@ -15,6 +15,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file
+from tests.random_inputs import at_most
 from tests.training.tiny import STEPS, Tiny, TinySettings, bits, log_lines
 
 from kgraft.errors import BadInput, KgraftError
@@ -148,7 +149,8 @@ def test_a_result_that_cannot_be_written_is_written_later(tmp_path, monkeypatch)
     assert result(out)["weight"] == bits(task.state())["weight"]
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=at_most(40), deadline=None)
 @given(
     stops=st.lists(st.integers(0, 4 * STEPS - 1), min_size=1, max_size=4),
     minutes=st.sampled_from([EVERY_STEP, NEVER]),

@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from kgraft.training import AdamWTask, lr_scale, without_prefix
+from kgraft.training import AdamWTask, without_prefix
+from kgraft.training.task import lr_scale
 
 
 class Linear(AdamWTask):

@@ -2,15 +2,12 @@
 
 import pytest
 import torch
-from hypothesis import settings
 
 from kgraft.columns import arrow_strings
 from kgraft.graph import Graph, TablesSource, build_graph
 from kgraft.text import Encoder
-from kgraft.vectors import StoredVectors, VectorsConfig, write_table_vectors
-
-settings.register_profile("kgraft", max_examples=40, deadline=None)
-settings.load_profile("kgraft")
+from kgraft.vectors import StoredVectors, write_table_vectors
+from kgraft.vectors.folder import VectorsConfig
 
 ENTITIES = [
     {"id": "paris", "label": "Paris", "description": "capital of France", "types": ["city"]},

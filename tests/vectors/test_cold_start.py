@@ -3,7 +3,8 @@
 import numpy as np
 import torch
 
-from kgraft.vectors import ColdStart, ColdStartVectors, FallbackChain
+from kgraft.vectors import FallbackChain
+from kgraft.vectors.cold_start import ColdStart, ColdStartVectors
 from kgraft.vectors.trained import TrainedRows
 
 

@@ -6,6 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.graph.tiny import build
+from tests.random_inputs import at_most
 
 from kgraft.errors import BadInput
 from kgraft.graph import sample_neighbourhood
@@ -70,7 +71,7 @@ def naive(module, hops, roots, entities, relations, depth=0, place=0, layer=None
     layers=st.integers(1, 2),
     composition=st.sampled_from(["sum", "mlp"]),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=at_most(25), deadline=None)
 @torch.no_grad()
 def test_it_follows_the_formula(graph, seed, heads, layers, composition):
     torch.manual_seed(seed)

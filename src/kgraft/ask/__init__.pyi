@@ -1,7 +1,6 @@
 from .answerer import Answer, AnsweredQuestion, Answerer
 from .questions import Questions
 from .settings import AnswererConfig, AnswererSettings
-from .task import AnswererTask
 from .train import fine_tune_answerer, measure_answers, train_answerer
 
 __all__ = [
@@ -10,7 +9,6 @@ __all__ = [
     "Answerer",
     "AnswererConfig",
     "AnswererSettings",
-    "AnswererTask",
     "Questions",
     "fine_tune_answerer",
     "measure_answers",

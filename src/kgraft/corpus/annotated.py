@@ -151,7 +151,7 @@ def _of_type(kind: type[T], value: object, name: str) -> T:
 
 
 def _spans(value: object, name: str) -> list[dict[str, Any]]:
-    """Return a list of mentions; an empty text or object is none."""
+    """Return a list of mentions; an empty text or object means none."""
     spans = _of_type(list, [] if value in ("", {}) else value, name)
     for span in spans:
         _check_span(span)

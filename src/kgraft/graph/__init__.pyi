@@ -18,17 +18,12 @@ from .example_data import examples, write_example
 from .facts import add_fact, read_triples, remove_parts
 from .folder import Manifest
 from .graph import Graph
-from .io import (
-    FORMATS,
-    WRITERS,
-    TablesSource,
-    export_graph,
-    from_networkx,
-    open_source,
-    to_edge_index,
-    to_labelled_triples,
-    to_networkx,
-)
+from .io.arrays import to_edge_index, to_labelled_triples, to_networkx
+from .io.export import export_graph
+from .io.formats import open_source
+from .io.readers import FORMATS
+from .io.tables.in_memory import TablesSource, from_networkx
+from .io.writers import WRITERS
 from .literals import Literal
 from .mentions import IGNORED, UNKNOWN, Match, Mentions
 from .merge import merge_graphs

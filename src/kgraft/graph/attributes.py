@@ -1,4 +1,4 @@
-"""Attributes that arrive one by one, merged into one row an entity or relation."""
+"""Attributes that arrive one by one, merged into one row per entity or relation."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _strings(values: pa.Array, rows: np.ndarray) -> pa.Array:
 
 
 def _counts(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Parse numbers joined by `|`; what is no number counts as nothing."""
+    """Parse numbers joined by `|`; what is not a number counts as nothing."""
     good = pc.match_substring_regex(texts, r"^[0-9]{1,18}(\|[0-9]{1,18})*$")
     kept = pc.if_else(pc.fill_null(good, False), texts, pa.scalar(None, pa.string()))
     return pc.split_pattern(kept, "|").cast(pa.list_(pa.int64()))

@@ -115,8 +115,8 @@ class Literals:
     """Values of properties by the ids of their subjects, which need not be declared.
 
     `datatype` is the IRI of the value's datatype, which for a quantity is its unit; `@` and a
-    language tag for a text in a language; `<>` for a link that is no entity; or empty for a plain
-    string. Names and descriptions that are given as attributes too are kept here where their
+    language tag for a text in a language; `<>` for a link that is not an entity; or empty for a
+    plain string. Names and descriptions that are given as attributes too are kept here where their
     property or language would be lost. Without `of`, a subject is a relation where only relations
     have its id.
     """
@@ -180,7 +180,7 @@ class Refusals:
             self._file.write(f"{file}:{'' if line is None else line}\t{reason}\t{text}\n")
 
     def leave_out(self, kind: str, count: int = 1) -> None:
-        """Count what is no error but has no place in a graph (a date, a triple out of scope)."""
+        """Count what is not an error but does not fit a graph (a date, a triple out of scope)."""
         self.left_out[kind] += count
 
     def note(self, text: str) -> None:

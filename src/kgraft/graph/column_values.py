@@ -1,4 +1,4 @@
-"""Values in columns of a table of entities that have no meaning of ours: numbers, dates, texts.
+"""Values in columns of a table of entities that mean nothing to kgraft: numbers, dates, texts.
 
 A column is of numbers, dates or booleans where all its cells are; else its cells are texts.
 """
@@ -38,7 +38,7 @@ class ColumnValues:
         return {name: _datatype(flat(self.table[name])) for name in self.table.column_names}
 
     def of(self, entity: int) -> list[Literal]:
-        """Return the values of an entity; empty cells are none."""
+        """Return the values of an entity; empty cells are left out."""
         if not self.table.column_names:
             return []
         row = take_rows(self.table, np.array([entity])).to_pylist()[0]

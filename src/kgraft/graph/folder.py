@@ -1,6 +1,6 @@
 """The folder a graph lives in: Arrow files and a manifest, written beside and renamed.
 
-A folder without a manifest is no graph. The manifest is written last, into a folder of another
+A folder without a manifest is not a graph. The manifest is written last, into a folder of another
 name that takes its final name in one step, so a crash leaves no graph or a whole one.
 """
 
@@ -137,7 +137,7 @@ def read_older_manifest(folder: Path) -> Manifest:
         )
     if not path.is_file():
         remedy = "name the folder that 'kgraft graph import' wrote"
-        raise BadGraph(f"{folder} is no graph (it has no {MANIFEST}); {remedy}")
+        raise BadGraph(f"{folder} is not a graph (it has no {MANIFEST}); {remedy}")
     try:
         stored = read_json_file(path)
         number = operator.index(stored["format"])

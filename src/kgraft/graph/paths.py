@@ -135,15 +135,15 @@ def _middle(adjacency: Adjacency, inner: _Edges, outer: _Edges) -> _Edges:
     """Return the edges from an entity beside the start to one beside the end."""
     left_ends, right_ends = np.unique(inner.target), np.unique(outer.source)
     degree, other = (adjacency.degree(entities=part) for part in (left_ends, right_ends))
-    turned = other.sum() < degree.sum()
+    is_reversed = other.sum() < degree.sum()
     sources, targets, costs = (
-        (right_ends, left_ends, other) if turned else (left_ends, right_ends, degree)
+        (right_ends, left_ends, other) if is_reversed else (left_ends, right_ends, degree)
     )
     order = np.argsort(costs, kind="stable")  # the rarest entities first, hubs while there is room
     room = np.cumsum(costs[order]) <= _MOST_EDGES
     edges = _Edges.of(adjacency, np.sort(sources[order[room]]))
     edges = edges.take(np.isin(edges.target, targets) & (edges.source != edges.target))
-    return edges.reverse() if turned else edges
+    return edges.reverse() if is_reversed else edges
 
 
 def _pairs(left_keys: np.ndarray, right_keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -106,12 +106,12 @@ def _histogram(profile: GraphProfile, top: float) -> Iterator[str]:
         yield f'<rect x="{x:.1f}" y="{floor - height:.1f}" {box}/>'
         style = f'font-size="9" text-anchor="middle" fill="{QUIET}"'
         yield _text(middle, floor - height - 3, _brief(count), style)
-        turned = (
+        rotated = (
             f'font-size="9" text-anchor="end" transform="rotate(-40 {middle:.0f} {floor + 10})"'
         )
         low = name.partition("–")
         label = f"{_brief(int(low[0].replace(',', '')))}{'+' if low[1] else ''}"
-        yield _text(middle + 3, floor + 10, label, turned)
+        yield _text(middle + 3, floor + 10, label, rotated)
 
 
 def _brief(count: int) -> str:
@@ -147,13 +147,16 @@ def _facts(profile: GraphProfile, top: float) -> Iterator[str]:
         yield _text(RIGHT + 120, y, text, 'font-size="12"')
 
 
+def _relations_title(profile: GraphProfile, drawn: int) -> str:
+    counts = ", ".join(f"{kind}: {n}" for kind, n in profile.cardinalities().items() if n)
+    more = len(profile.relations) - drawn
+    return f"relations ({counts})" + (f", the {drawn} largest" if more else "")
+
+
 def _relations(
     profile: GraphProfile, drawn: tuple[RelationProfile, ...], top: float
 ) -> Iterator[str]:
-    counts = ", ".join(f"{kind}: {n}" for kind, n in profile.cardinalities().items() if n)
-    more = len(profile.relations) - len(drawn)
-    title = f"relations ({counts})" + (f", the {len(drawn)} largest" if more else "")
-    yield _title(MARGIN, top, title, WIDTH - 2 * MARGIN)
+    yield _title(MARGIN, top, _relations_title(profile, len(drawn)), WIDTH - 2 * MARGIN)
     most = max((relation.triples for relation in drawn), default=1) or 1
     start, width = MARGIN + 230, 300
     for row, relation in enumerate(drawn):

@@ -91,7 +91,7 @@ def _gather(edges: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def _spread(degree: np.ndarray, size: int, random: np.random.SFC64) -> np.ndarray:
     """Choose `size` different numbers below each degree d > size, every number equally likely.
 
-    The range is cut into `size` parts, one number is drawn from each, and all are turned by a
+    The range is cut into `size` parts, one number is drawn from each, and all are rotated by a
     random amount: p(number is chosen) = size / d (to 32 bits), and the sample is spread over the
     relations, by which edges are sorted.
     """

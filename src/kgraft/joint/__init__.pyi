@@ -1,9 +1,7 @@
 from .comparison import compare_knowledge, hit_counts
 from .descriptions import Descriptions
 from .fine_tuning import FineTuning, FineTuningTask, language_parameters
-from .graph_losses import GraphLosses
 from .graph_memory import open_memory
-from .heads import Heads, new_heads
 from .language import Language
 from .merge_norm import init_merge_norm
 from .model import JointModel
@@ -19,8 +17,6 @@ __all__ = [
     "FineTuning",
     "FineTuningTask",
     "GoldWindows",
-    "GraphLosses",
-    "Heads",
     "JointConfig",
     "JointModel",
     "JointTask",
@@ -32,7 +28,6 @@ __all__ = [
     "hit_counts",
     "init_merge_norm",
     "language_parameters",
-    "new_heads",
     "open_memory",
     "pretrain",
 ]

@@ -20,7 +20,7 @@ from kgraft.link.spans import allowed_spans, logits_at, span_means
 from kgraft.text import TokenSpans, Windows, length_batches
 
 FLOOR = -1.0  # log-odds of a span that is worth a search
-FEWEST, SHARE = 4, 0.15  # spans a window keeps: a few, and more the longer it is
+FEWEST, SHARE = 4, 0.15  # spans kept per window: a few, and more the longer it is
 BUDGET = 2048  # padded tokens per batch
 
 
@@ -90,10 +90,16 @@ def read_spans(
         given.append(looked[0])
         proposed += looked[1:]
     spans = SpanVectors.concat(given)
-    back = np.empty(len(order), np.int64)
-    back[order[np.concatenate(rows)]] = np.arange(len(order))
     nothing = spans.take(np.zeros(0, np.int64))
+    back = _inverse(order[np.concatenate(rows)])
     return spans.take(back), SpanVectors.concat(proposed) if proposed else nothing
+
+
+def _inverse(order: np.ndarray) -> np.ndarray:
+    """Return the permutation that takes an order back."""
+    back = np.empty(len(order), np.int64)
+    back[order] = np.arange(len(order))
+    return back
 
 
 def _look(output: EncoderOutput, asked: list[tuple[np.ndarray, TokenSpans]]) -> list[SpanVectors]:

@@ -1,5 +1,5 @@
 from .answer_calibration import answer_examples, answer_probabilities, calibrate_answers
-from .calibration import Logistic, brier, calibration_error, fit_logistic
+from .calibration import Logistic, calibration_error, fit_logistic
 from .paired import Difference, Figure, f1, macro_f1, paired_difference, perplexity, ratio
 from .plausibility import Plausibility
 from .queries import Queries, QueryBatch
@@ -28,7 +28,6 @@ __all__ = [
     "Score",
     "answer_examples",
     "answer_probabilities",
-    "brier",
     "calibrate_answers",
     "calibration_error",
     "f1",

@@ -69,7 +69,7 @@ class Queries:
         return self.entity * (2 * self.relations) + self.relation
 
     def mean_answers(self) -> np.ndarray:
-        """Return how many answers a query of each relation has on average, (2R,)."""
+        """Return the mean number of answers to a query of each relation, (2R,)."""
         size = 2 * self.relations
         asked = np.bincount(self.relation, minlength=size)
         answers = np.bincount(self.relation, weights=np.diff(self.bounds), minlength=size)

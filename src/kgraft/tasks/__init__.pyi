@@ -1,7 +1,5 @@
 from .classification import Classification
-from .classification_task import ClassificationTask, ExampleWindows
 from .evaluate import evaluate_encoder, evaluate_joint
-from .examples import Examples
 from .graft import GRAFT_TASKS
 from .graph_reader import GraphReader
 from .interfaces import GraftEvaluation, JointEvaluation
@@ -19,10 +17,7 @@ __all__ = [
     "JOINT_TASKS",
     "Classification",
     "ClassificationSettings",
-    "ClassificationTask",
     "EntityClassSettings",
-    "ExampleWindows",
-    "Examples",
     "FewShotSettings",
     "GraftEvaluation",
     "GraphReader",

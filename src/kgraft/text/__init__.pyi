@@ -1,11 +1,11 @@
 from .adapters import adapt, adapter_rank, adapter_state, load_adapters
 from .batching import length_batches
-from .encoder import Encoder, ExtraInputs, TokenVectors
+from .encoder import Encoder
 from .find import find_encoder, packaged_folder
 from .layers import changed_after, freeze_bottom, hook_after, layers_of
 from .masked import Masked, MaskedHead, TokenMask, masked_losses, masked_perplexity
 from .masked_training import MaskedTask
-from .mention_batch import MASKED, NIL, PADDING, MentionBatch
+from .mention_batch import MASKED, NIL, MentionBatch
 from .passages import join_sentences, passages
 from .pooling import Pooling
 from .settings import MaskedSettings
@@ -15,9 +15,7 @@ from .windows import TokenSpans, Windows, token_spans
 __all__ = [
     "MASKED",
     "NIL",
-    "PADDING",
     "Encoder",
-    "ExtraInputs",
     "Masked",
     "MaskedHead",
     "MaskedSettings",
@@ -27,7 +25,6 @@ __all__ = [
     "StaticEncoder",
     "TokenMask",
     "TokenSpans",
-    "TokenVectors",
     "Windows",
     "adapt",
     "adapter_rank",

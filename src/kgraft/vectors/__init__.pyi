@@ -1,31 +1,28 @@
 from .ancestor_vectors import AncestorVectors
 from .attention_vectors import AttentionVectors, MemoryVectors
-from .cold_start import ColdStart, ColdStartVectors, FallbackChain
+from .cold_start import FallbackChain
 from .combined import CombinedVectors
 from .entity_text import ENTITY_FIELDS, entity_texts
 from .entity_vectors import EntityVectors, SimilarEntity, same_graph
-from .folder import StoredVectors, VectorsConfig, read_vectors, write_table_vectors
+from .folder import StoredVectors, read_vectors, write_table_vectors
 from .graph_attention import GraphAttention, softmax_by
 from .index import EntityIndex
 from .memory import Memory, Part
 from .neighbour_fallback import NeighbourFallback
 from .neighbour_vectors import NeighbourVectors
-from .neighbourhood import Neighbourhood, neighbourhoods
+from .neighbourhood import neighbourhoods
 from .settings import GraphAttentionSettings, RefreshSettings
 from .store import VectorStore, cache_folder
 from .table import TableVectors
 from .text_cache import TextCache
 from .text_fallback import TextFallback
 from .text_vectors import TextVectors, text_keys
-from .trained import TrainedRows
 from .word_vectors import WordVectors
 
 __all__ = [
     "ENTITY_FIELDS",
     "AncestorVectors",
     "AttentionVectors",
-    "ColdStart",
-    "ColdStartVectors",
     "CombinedVectors",
     "EntityIndex",
     "EntityVectors",
@@ -36,7 +33,6 @@ __all__ = [
     "MemoryVectors",
     "NeighbourFallback",
     "NeighbourVectors",
-    "Neighbourhood",
     "Part",
     "RefreshSettings",
     "SimilarEntity",
@@ -45,9 +41,7 @@ __all__ = [
     "TextCache",
     "TextFallback",
     "TextVectors",
-    "TrainedRows",
     "VectorStore",
-    "VectorsConfig",
     "WordVectors",
     "cache_folder",
     "entity_texts",

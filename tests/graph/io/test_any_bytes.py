@@ -5,6 +5,7 @@ import gzip
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.errors import KgraftError
 from kgraft.graph.io.rdf.source import RdfSource
@@ -105,7 +106,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SOURCES)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=at_most(60))
 @given(content=CONTENT, packed=st.booleans(), skip=st.booleans())
 def test_any_bytes(folder, collect, name, content, packed, skip):
     path = folder / name

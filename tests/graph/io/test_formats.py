@@ -6,7 +6,9 @@ import json
 import pytest
 
 from kgraft.errors import BadInput
-from kgraft.graph.io import FORMATS, Format, find_format, open_source
+from kgraft.graph.io import Format
+from kgraft.graph.io.formats import find_format, open_source
+from kgraft.graph.io.readers import FORMATS
 
 ITEM = {"type": "item", "id": "Q1", "labels": {"en": {"language": "en", "value": "universe"}}}
 OURS = {"kind": "entity", "id": "Q1", "label": "universe"}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.columns import codepoints
 from kgraft.graph.names.alias_build import Form
@@ -43,7 +44,7 @@ def naive_find(text, names, *, overlapping):
 @pytest.mark.slow
 @pytest.mark.parametrize("overlapping", [False, True])
 @given(named=st.one_of(CROWDED, st.tuples(NAMES, TEXT)))
-@settings(max_examples=100)
+@settings(max_examples=at_most(100))
 def test_names_in_a_text_are_those_of_a_plain_search(make_aliases, overlapping, named):
     names, text = named
     aliases = make_aliases(names)

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.columns import codepoints
 from kgraft.graph.names import fold
@@ -53,7 +54,7 @@ def naive_tokens(text):
 
 
 @given(TEXT)
-@settings(max_examples=300)
+@settings(max_examples=at_most(300))
 def test_tokens_are_those_of_a_plain_loop(text):
     assert tokens_of(text) == naive_tokens(text)
 

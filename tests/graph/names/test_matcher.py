@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.graph.mentions import Match
 from kgraft.graph.names.abbreviations import find_definitions
@@ -359,7 +360,7 @@ def check_one_by_one(matcher, texts):
 
 @pytest.mark.slow
 @given(texts=TEXTS)
-@settings(max_examples=150)
+@settings(max_examples=at_most(150))
 def test_texts_together_give_what_each_gives_alone(changed, texts):
     check_one_by_one(changed, texts)
 
@@ -382,7 +383,7 @@ def is_part(words, name):
 
 @pytest.mark.slow
 @given(texts=TEXTS)
-@settings(max_examples=150)
+@settings(max_examples=at_most(150))
 def test_every_mention_is_a_form_of_a_name_of_its_candidates(graph, added, changed, texts):
     mentions = changed.find(texts)
     columns = (mentions.text[mentions.owner], mentions.start[mentions.owner])

@@ -35,6 +35,7 @@ def test_a_word_without_senses_counts_as_wrong(senses):
     assert sense_counts(data, first_senses(data)).tolist() == [[0, 1], [1, 1]]
 
 
+@pytest.mark.slow
 def test_choosing_after_training(senses, host_folder, tmp_path):
     """Both senses are offered under one lemma; the words around tell them apart."""
     host = Encoder.load(host_folder, device="cpu", max_length=32)

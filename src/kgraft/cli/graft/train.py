@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,6 +27,7 @@ from kgraft.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
     from kgraft.graft import GraftedEncoder, GraftTexts, GraphKnowledge
+    from kgraft.graph import Graph
     from kgraft.training import Epoch
 
 FIGURES = ("accuracy", "perplexity")  # of an epoch that are printed
@@ -142,9 +143,9 @@ def train(
 
       kgraft graft train my-graph --knowledge rules --facts predictions.jsonl --out infers
     """
-    _check_graph(graph, hypernym_relation or (), facts)
+    _check_graph(graph, hypernym_relation, facts)
     knowledge = _knowledge_kind(knowledge, facts, recall_facts=recall_facts)
-    _check(kind, texts, init_from, vectors or ())
+    _check(kind, texts, init_from, vectors)
     need_encoder(encoder)
     need_room(out, overwrite=overwrite)
     settings = GraftSettings().replace(**changes)
@@ -157,13 +158,9 @@ def train(
         )
         after = _attach(host, source, layer, kind, settings.seed)
         data = source.training_texts(host, after, texts, text_settings, seed=settings.seed)
-        about = f"{source.name} after layer {after}; {data.description}; seed {settings.seed}"
-        if init_from is None and settings.masks_words:
-            about += "\na head for masked words is trained first"
-        _print_status(about, quiet=quiet)
-        identity = {**text_settings.to_dict(), "graph": source.graph.manifest.version}
-        training = _Training(out, settings, identity, init_from, overwrite)
-        for epoch in training.run(host, data, progress):
+        _print_status(_describe(source, data, after, settings, init_from), quiet=quiet)
+        training = _Training(out, settings, text_settings, init_from, overwrite)
+        for epoch in training.run(host, source.graph, data, progress):
             figures = _report(epoch, quiet=quiet)
     _print_result(out, figures, as_json=as_json)
 
@@ -174,16 +171,19 @@ class _Training:
 
     out: Path
     settings: GraftSettings
-    identity: dict[str, Any]
+    text_settings: TextSettings
     init_from: Path | None
     overwrite: bool
 
-    def run(self, host: GraftedEncoder, data: GraftTexts, progress: Progress) -> Iterator[Epoch]:
+    def run(
+        self, host: GraftedEncoder, graph: Graph, data: GraftTexts, progress: Progress
+    ) -> Iterator[Epoch]:
         """Train on texts, with the head of the graft that it is added to, or one trained first."""
         from kgraft.graft import train_graft
         from kgraft.text import MaskedHead
 
         head = None if self.init_from is None else MaskedHead.load(self.init_from, host).train()
+        identity = {**self.text_settings.to_dict(), "graph": graph.manifest.version}
         yield from train_graft(
             host,
             data.train,
@@ -191,7 +191,7 @@ class _Training:
             valid=data.valid,
             head=head,
             settings=self.settings,
-            identity={**self.identity, "texts": data.digest},
+            identity={**identity, "texts": data.digest},
             overwrite=self.overwrite,
             progress=progress,
         )
@@ -247,26 +247,28 @@ def _knowledge_kind(knowledge: str | None, facts: Path | None, *, recall_facts: 
     return FACT_RECALL
 
 
-def _check_graph(name: str, relations: Sequence[str], facts: Path | None) -> None:
+def _check_graph(name: str, relations: Sequence[str] | None, facts: Path | None) -> None:
     """Refuse relations that a graph lacks, and facts that cannot be of it."""
     from kgraft.graft.predicted_facts import PredictedFacts
     from kgraft.graph import Graph
 
     graph = Graph.open(name)
-    for relation in relations:
+    for relation in relations or ():
         graph.relation(relation)
     if facts is not None:
         PredictedFacts.read(facts, graph)
 
 
-def _check(kind: str, texts: Path | None, init_from: Path | None, vectors: Sequence[Path]) -> None:
+def _check(
+    kind: str, texts: Path | None, init_from: Path | None, vectors: Sequence[Path] | None
+) -> None:
     """Refuse what is not there, before anything slow is loaded."""
     from kgraft.graft import GRAFTS
 
     GRAFTS.check(kind)
     need_texts(texts)
     need_graft(init_from)
-    for folder in vectors:
+    for folder in vectors or ():
         need_vectors(folder)
 
 
@@ -277,6 +279,20 @@ def _host(init_from: Path | None, encoder: str | None) -> GraftedEncoder:
     if init_from is not None:
         return GraftedEncoder.from_pretrained(init_from)
     return GraftedEncoder(Encoder.load(encoder))
+
+
+def _describe(
+    source: GraphKnowledge,
+    data: GraftTexts,
+    layer: int,
+    settings: GraftSettings,
+    init_from: Path | None,
+) -> str:
+    """Say what is about to be trained."""
+    about = f"{source.name} after layer {layer}; {data.description}; seed {settings.seed}"
+    if init_from is None and settings.masks_words:
+        about += "\na head for masked words is trained first"
+    return about
 
 
 def _print_result(out: Path, figures: dict[str, float], *, as_json: bool) -> None:

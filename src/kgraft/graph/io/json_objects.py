@@ -1,4 +1,4 @@
-"""One JSON object from one line of text, or the reason why it is none."""
+"""One JSON object from one line of text, or the reason why it is not one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def json_object(text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     if not isinstance(value, dict):
-        raise ValueError(f"expected one object a line, found {json_kind(value)}")
+        raise ValueError(f"expected one object per line, found {json_kind(value)}")
     return value
 
 

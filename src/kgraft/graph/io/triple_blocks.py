@@ -33,6 +33,6 @@ def triple_ids(graph: Graph, rows: np.ndarray) -> Iterator[tuple[pa.Array, pa.Ar
 
 
 def write_lines(file: IO[str], columns: list[pa.Array]) -> None:
-    """Write one line a row, tabs between the columns."""
+    """Write one line per row, tabs between the columns."""
     lines = pc.binary_join_element_wise(*columns, "\t")
     file.write("".join(line + "\n" for line in lines.to_pylist()))

@@ -2,13 +2,11 @@ from .abbreviations import find_definitions, may_stand_for
 from .alias_build import Form
 from .fold import FoldedNames, fold_name
 from .matcher import NameMatcher
-from .stems import FUNCTION_WORDS, stem
-from .tokenised import SEPARATOR, TokenisedTexts, covered_words
+from .stems import stem
+from .tokenised import TokenisedTexts, covered_words
 from .words import english_words, ordinary_frequency, word_languages
 
 __all__ = [
-    "FUNCTION_WORDS",
-    "SEPARATOR",
     "FoldedNames",
     "Form",
     "NameMatcher",

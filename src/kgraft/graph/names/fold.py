@@ -34,7 +34,7 @@ class Kind(IntEnum):
 
     UNKNOWN = 0
     SPACE = 1  # ends a token and is dropped
-    WORD = 2  # goes on with the word before it
+    WORD = 2  # continues the word before it
     SOLO = 3  # is a token by itself
     EXTEND = 4  # a mark that is kept
     ACCENT = 5  # a mark that is dropped
@@ -153,7 +153,7 @@ class Tokens:
     bounds: np.ndarray  # (T + 1,) int64, token i is folded[bounds[i]:bounds[i+1]]
 
     def hashes(self, seed: int = 0) -> np.ndarray:
-        """Return one hash a token."""
+        """Return one hash per token."""
         return hash_segments(self.folded, self.bounds, seed)
 
 

@@ -31,7 +31,7 @@ SAMPLED = 200_000  # entities from whose names the words are learnt
 LARGEST = 64  # names of one entity that differ in one word alone, at most
 NO_WORD = np.uint64(0)
 SHORTEST = 5  # letters of the longest word of a rewording
-FREQUENT = 6.2  # Zipf frequency of a word that is no part of a rewording, such as "her"
+FREQUENT = 6.2  # Zipf frequency of a word that is not part of a rewording, such as "her"
 JOINING = frozenset(",/=%") | {"and", "or", "with"}  # no rewording runs across one
 BRACKETED = 8  # words in brackets that may stand within a name, the first bracket among them
 
@@ -182,10 +182,8 @@ class RewordingIndex:
         hashes = phrases.hashes
         low, high = (np.searchsorted(self._word, hashes, side) for side in ("left", "right"))
         high = np.where(ordinary_frequency(phrases.words) < FUNCTION_WORD, high, low)
-        partners = np.append(0, np.cumsum(high - low))
-        content = np.append(0, np.cumsum(hashes != NO_WORD))
-        several = content[phrases.last] - content[phrases.first] > 1
-        rows = np.flatnonzero(several & (partners[phrases.last] > partners[phrases.first]))
+        several = _sums(phrases, hashes != NO_WORD) > 1
+        rows = np.flatnonzero(several & (_sums(phrases, high - low) > 0))
         phrase, position = expand(phrases.first[rows], phrases.last[rows])
         inner, pair = expand(low[position], high[position])
         position, phrase = position[inner], rows[phrase[inner]]
@@ -235,7 +233,7 @@ def _cuts_name(
 
 
 def around_brackets(phrases: Phrases) -> Phrases:
-    """Return the phrases that go on behind brackets: "von Hippel-Lindau (VHL) disease"."""
+    """Return the phrases that continue behind brackets: "von Hippel-Lindau (VHL) disease"."""
     inside = in_brackets(phrases.words)
     if not inside.any():
         return phrases.take(np.zeros(0, np.int64))
@@ -261,3 +259,9 @@ def in_brackets(words: Sequence[str]) -> np.ndarray:
             inside[opened : position + 1] = position - opened <= BRACKETED
             opened = None
     return inside
+
+
+def _sums(phrases: Phrases, values: np.ndarray) -> np.ndarray:
+    """Return the sum of the values of the words of each phrase."""
+    sums = np.append(0, np.cumsum(values))
+    return sums[phrases.last] - sums[phrases.first]

@@ -38,6 +38,7 @@ def ordinary_frequency(words: Sequence[str]) -> np.ndarray:
     return np.fromiter((frequencies.get(w, UNSEEN) for w in words), np.float32, len(words))
 
 
+@cache
 def english_words() -> tuple[list[str], np.ndarray]:
     """Return the English words of the table and their Zipf frequencies."""
     frequencies, languages = _table()

@@ -83,8 +83,8 @@ def test_a_query_selects(endpoint, tmp_path, collect):
     ("path", "query", "words"),
     [
         ("", "SELECT nothing", "the endpoint says 400"),
-        ("", "ASK { ?s ?p ?o }", "the answer is no triples; CONSTRUCT"),
-        ("", "SELECT ?s WHERE { ?s ?p ?o }", "the answer is no triples; CONSTRUCT"),
+        ("", "ASK { ?s ?p ?o }", "the answer is not triples; CONSTRUCT"),
+        ("", "SELECT ?s WHERE { ?s ?p ?o }", "the answer is not triples; CONSTRUCT"),
         ("/page", SELECT, "the answer is text/html"),
         ("/broken", SELECT, "127.0.0.1"),
     ],

@@ -10,10 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.errors import BadInput, KgraftError
 from kgraft.graph import open_source
-from kgraft.graph.io import find_format
+from kgraft.graph.io.formats import find_format
 
 GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://www.yworks.com/xml/graphml">
@@ -159,7 +160,7 @@ def test_obo(read):
         "obsolete terms and relations": 1,
         "is_transitive lines of relations": 1,
     }
-    with pytest.raises(BadInput, match=r"x\.obo:1: the first line is no tag of OBO"):
+    with pytest.raises(BadInput, match=r"x\.obo:1: the first line is not a tag of OBO"):
         read("x.obo", "<html>\n")
     with pytest.raises(BadInput, match=r"x\.obo:1: no id"):
         read("x.obo", "[Term]\nname: x\n")
@@ -248,7 +249,7 @@ def test_ids_of_hetionet(read):
         ('{"nodes": [', "bad JSON"),
         ('{"nodes": ' + "[" * 100_000, "nested too deeply"),
         ('{"nodes": [{"id": "\\ud800"}]}', "surrogate"),
-        ('{"nodes": [5]}', "a node is no object"),
+        ('{"nodes": [5]}', "a node is not an object"),
         ('{"nodes": [], "links": [{"source": 1}]}', "a link without source and target"),
     ],
 )
@@ -305,7 +306,7 @@ def test_bad_workbooks_are_refused(read):
 WORKBOOK = workbook(Sheet=[["source", "target"], ["a", "b"]])
 
 
-@settings(max_examples=60)
+@settings(max_examples=at_most(60))
 @given(st.data())
 def test_damaged_workbooks_are_refused_or_read(tmp_path_factory, collect, data):
     content = bytearray(WORKBOOK)

@@ -72,7 +72,7 @@ def test_a_file_of_triples_only_may_name_any_entity(tmp_path, collect):
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("[1]", "expected one object a line, found a list"),
+        ("[1]", "expected one object per line, found a list"),
         ("{", "at column 2"),
         ('{"label": "x"}', "no id"),
         ('{"id": ""}', "no id"),

@@ -96,7 +96,7 @@ def test_tables_of_a_database(tmp_path, collect, name):
         ('id = "id"', 'key = "id"', "unknown key 'key'"),
         ('id = "id"\n', "", "without id"),
         ('table = "person"\n', "", "without a source"),
-        ('prefix = "person:"', "prefix = 5", "prefix in .* is no text"),
+        ('prefix = "person:"', "prefix = 5", "prefix in .* is not a text"),
         ("[[entities]]", "[entities", "cannot be read as TOML"),
         ('database = "data', 'database = "nowhere', "no such database"),
         ("database =", "base =", "names no database"),

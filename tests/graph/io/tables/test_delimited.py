@@ -6,6 +6,7 @@ import io
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.errors import BadInput
 from kgraft.graph.batches import Refusals
@@ -123,7 +124,7 @@ CELL = st.text(st.characters(codec="utf-8", exclude_characters="\t\n\r#"), max_s
 LINES = st.lists(st.lists(CELL, min_size=2, max_size=2).map("\t".join) | st.just(""), max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_most(60), deadline=None)
 @given(
     lines=LINES,
     ending=st.sampled_from(["\n", "\r\n"]),
@@ -143,7 +144,7 @@ def test_tsv_is_cut_as_by_hand(tmp_path_factory, lines, ending, last, mark, size
         assert rows_of(file) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_most(60), deadline=None)
 @given(
     rows=st.lists(st.lists(CELL | st.just("\n") | st.just('"\n,'), min_size=2, max_size=2)),
     size=st.integers(1, 5),

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.errors import BadInput, KgraftError
 from kgraft.graph import Graph, build_graph, open_source
@@ -232,7 +233,7 @@ MARKS = st.sampled_from([",", ";", "\t", "|", " ", "\n", "\r\n", "\\", '"'])
 TEXT = st.lists(st.tuples(NAMES, MARKS)).map(lambda parts: "".join(a + b for a, b in parts))
 
 
-@settings(max_examples=150)
+@settings(max_examples=at_most(150))
 @given(
     text=TEXT | st.text(max_size=30),
     suffix=st.sampled_from([".csv", ".tsv", ".txt", ".edges"]),

@@ -92,7 +92,7 @@ def test_missing_columns_are_named_with_those_there_are():
     "data", [5, "text", [("a", "b")], [1], [{"head": object()}], [(2**80, 1, 1)]]
 )
 def test_what_is_no_table_is_refused(data):
-    with pytest.raises(BadInput, match="triples are no table"):
+    with pytest.raises(BadInput, match="triples are not a table"):
         TablesSource(data)
 
 

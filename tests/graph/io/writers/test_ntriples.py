@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.random_inputs import at_most
 
 from kgraft.graph.batches import ENTITY_SCHEMA, RELATION_SCHEMA, Refusals
 from kgraft.graph.build import read_content
@@ -136,7 +137,7 @@ NAME = TEXT.filter(bool) | st.sampled_from(TRICKY)
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_most(60), deadline=None)
 @given(st.data())
 def test_any_graph_comes_back(tmp_path_factory, data):
     ids = data.draw(st.lists(NAME, min_size=1, max_size=6, unique=True))

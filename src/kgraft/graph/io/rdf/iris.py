@@ -1,4 +1,4 @@
-"""Ids as IRIs and back, so that N-Triples of ours come back as the graph they were.
+"""Ids as IRIs and back, so that kgraft's own N-Triples come back as the graph they were.
 
 An id that is an absolute IRI stands for itself unless the reader would take it for something else.
 Any other is written `urn:kgraft:entity:…` (or relation, type, column, datatype) with its characters
@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 Kind = Literal["entity", "relation", "type", "column", "datatype"]
 
 OURS = "urn:kgraft:"
-GRAPH, FORMAT = f"{OURS}graph", f"{OURS}format"  # the first statement of a file of ours
-HEADER = b"# kgraft graph 2\n"  # the first line of a file of ours, since files keep literals
+GRAPH, FORMAT = f"{OURS}graph", f"{OURS}format"  # the first statement of a file of kgraft
+HEADER = b"# kgraft graph 2\n"  # the first line of a file of kgraft, since files keep literals
 SPLIT, NAME_COUNTS = f"{OURS}split", f"{OURS}name_counts"
 DECLARES: dict[str, Literal["entity", "relation"]] = {
     f"{OURS}Entity": "entity",
@@ -56,7 +56,7 @@ _SAFE = r"^[A-Za-z0-9_.~-]+$"  # what percent-encoding leaves as it is
 
 
 def own_iri(name: str, kind: Kind) -> str:
-    """Return the IRI of ours for a name.
+    """Return kgraft's IRI for a name.
 
     >>> own_iri("New York", "entity")
     'urn:kgraft:entity:New%20York'
@@ -110,7 +110,7 @@ def id_of(iri: str) -> str:
 
 
 def iris_of(names: pa.Array, kind: Kind, *, own: Container[str] = ()) -> pa.Array:
-    """Do `iri_of` for a column; the names in `own` get an IRI of ours in any case."""
+    """Do `iri_of` for a column; the names in `own` get an IRI of kgraft in any case."""
     safe = pc.match_substring_regex(names, _SAFE)
     iris = pc.binary_join_element_wise(f"{OURS}{kind}:", names, "")
     others = [

@@ -25,7 +25,7 @@ _LITERAL = rf'^{_IRI} {_IRI} "[^"\\\r\n]*"{_TAG} \.\r?\n$'
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _PREDICATES_WITH_A_MEANING = f"<{_RDF}"
 _PLAIN_TYPE = rf"^{_IRI} <{_RDF}type> {_IRI} \.\r?\n$"
-# What has a meaning in Wikidata's own files or in files of ours, and types that are no types.
+# What has a meaning in Wikidata's own files or in those of kgraft, and types that are not types.
 _SPECIAL = (
     r"^<(?:https?://[a-z.\-]*wik[a-z]+\.org/|urn:kgraft:)|^[^ ]+ <urn:kgraft:"
     rf"|^[^ ]+ [^ ]+ <(?:urn:kgraft:|http://wikiba\.se/|{_RDF}Statement>)"
@@ -84,14 +84,19 @@ def _values(lines: pa.Array) -> ValueColumns | None:
     position = np.searchsorted(brackets, begins)
     subject, predicate = brackets[position], brackets[position + 1]
     stop = ends - 3 - (octets[ends - 2] == ord("\r"))
-    tags = pc.dictionary_encode(_slices(octets, last + 1, stop))
-    names = pa.array([_datatype(tag) for tag in tags.dictionary.to_pylist()], pa.string())
     return ValueColumns(
         _slices(octets, begins + 1, subject),
         _slices(octets, subject + 3, predicate),
-        pa.DictionaryArray.from_arrays(tags.indices, names),
+        _datatypes(_slices(octets, last + 1, stop)),
         _slices(octets, first + 1, last),
     )
+
+
+def _datatypes(tags: pa.Array) -> pa.DictionaryArray:
+    """Return the datatypes that the tags behind literals stand for."""
+    codes = pc.dictionary_encode(tags)
+    names = pa.array([_datatype(tag) for tag in codes.dictionary.to_pylist()], pa.string())
+    return pa.DictionaryArray.from_arrays(codes.indices, names)
 
 
 def _datatype(tag: str) -> str:

@@ -1,6 +1,6 @@
 """RDF files: N-Triples, N-Quads, Turtle, TriG, RDF/XML and JSON-LD, plain or packed.
 
-Names of graphs are ignored. Only N-Triples and N-Quads, where a line is a statement, can go on
+Names of graphs are ignored. Only N-Triples and N-Quads, where a line is a statement, can continue
 after a bad line; in the other formats the first error ends the import.
 """
 
@@ -64,9 +64,9 @@ class RdfSource:
     ) -> None:
         self.path, self.lang = Path(path), lang
         self._blank_nodes = blank_nodes
-        self.blank_nodes: BlankNodes | None = blank_nodes  # None for a file of ours
+        self.blank_nodes: BlankNodes | None = blank_nodes  # None for a file of kgraft
         self.blank_mark = ""  # stands in the names of blank nodes, where files are read together
-        self.types_are_ids = True  # until `batches` finds a file of ours, where types are names
+        self.types_are_ids = True  # until `batches` finds a file of kgraft, where types are names
 
     def describe(self) -> str:
         """Return the name of the file."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 import numpy as np
@@ -34,9 +34,9 @@ class ValueRows:
     def take(
         self, is_noise: Callable[[pa.Array], pa.Array], *, hold: str = ""
     ) -> tuple[list[Literals], int]:
-        """Return the rows, and how many had a subject that is noise and are no texts.
+        """Return the rows, and how many had a subject that is noise and are not texts.
 
-        The rows of the subject `hold` that are no noise stay for the next time.
+        The rows of the subject `hold` that are not noise stay for the next time.
         """
         if not self._rows:
             return [], 0
@@ -49,11 +49,19 @@ class ValueRows:
         texts = numbers(pc.is_in(property_, self._also_texts))
         of_relation = numbers(pc.starts_with(subject, f"{OURS}relation:"))
         columns = ids_of(subject), ids_of(property_), datatype, value
-        batches = []
-        for mask in (of_relation, ~of_relation):
-            keep = pa.array(mask & ~noise & ~waiting)
-            subject, name, kind, text = (column.filter(keep) for column in columns)
-            if len(subject):
-                of: Of = "relation" if mask is of_relation else None
-                batches.append(Literals(subject, name, kind, text, of))
+        keep = ~noise & ~waiting
+        batches = [
+            *_literals(columns, keep & of_relation, "relation"),
+            *_literals(columns, keep & ~of_relation, None),
+        ]
         return batches, int((noise & ~texts).sum())
+
+
+def _literals(
+    columns: tuple[pa.Array, pa.Array, pa.Array, pa.Array], mask: np.ndarray, of: Of
+) -> Iterator[Literals]:
+    """Yield the rows of a mask, if there are any."""
+    keep = pa.array(mask)
+    subject, property_, datatype, value = (column.filter(keep) for column in columns)
+    if len(subject):
+        yield Literals(subject, property_, datatype, value, of)

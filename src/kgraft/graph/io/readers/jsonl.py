@@ -1,4 +1,4 @@
-"""JSON Lines of our own: an entity, a relation, a triple or a literal a line.
+"""kgraft's own JSON Lines: one entity, relation, triple or literal per line.
 
     {"kind": "entity", "id": "Q64", "label": "Berlin", "aliases": ["Berlin, Germany"]}
     {"kind": "relation", "id": "P17", "label": "country"}

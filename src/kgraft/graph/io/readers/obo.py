@@ -173,7 +173,7 @@ def _stanzas(path: Path, refusals: Refusals, progress: Progress) -> Iterator[Sta
         if mark and tag.strip():
             stanza.tags.setdefault(tag.strip(), []).append((number, value.strip()))
         elif lines == 1:
-            reason = f"the first line is no tag of OBO: {' '.join(text.split())[:80]}"
+            reason = f"the first line is not a tag of OBO: {' '.join(text.split())[:80]}"
             raise BadInput(reason, file=str(path), line=number, remedy="is it an OBO file?")
         else:
             refusals.refuse(

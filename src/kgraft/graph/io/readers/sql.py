@@ -201,7 +201,7 @@ def _read_mapping(path: Path) -> dict[str, Any]:
 def _parts(value: object, kind: str, path: Path) -> list[Any]:
     if isinstance(value, list) and all(isinstance(part, dict) for part in value):
         return value
-    raise BadInput(f"{kind} are no tables", file=str(path), remedy=f"write [[{kind}]]")
+    raise BadInput(f"{kind} are not tables", file=str(path), remedy=f"write [[{kind}]]")
 
 
 def _checked(part: dict[str, Any], kind: str, path: Path) -> dict[str, Any]:
@@ -212,7 +212,7 @@ def _checked(part: dict[str, Any], kind: str, path: Path) -> dict[str, Any]:
             raise BadInput(f"unknown key {name!r} in [[{kind}]]", file=str(path), remedy=remedy)
         many = name == "columns" and isinstance(value, list)
         if not all(isinstance(item, str) for item in (value if many else [value])):
-            raise BadInput(f"{name} in [[{kind}]] is no text", file=str(path), remedy="quote it")
+            raise BadInput(f"{name} in [[{kind}]] is not a text", file=str(path), remedy="quote it")
     needed = ("head", "tail") if kind == "triples" else ("id",)
     missing = [name for name in needed if name not in part]
     if missing or ("table" in part) == ("query" in part):

@@ -142,7 +142,7 @@ def _start(packed: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
 
 @contextmanager
 def _broken(path: Path) -> Iterator[None]:
-    """Turn what goes wrong in a file that is no workbook into one line."""
+    """Turn what goes wrong in a file that is not a workbook into one line."""
     try:
         yield
     except BadInput:

@@ -169,7 +169,7 @@ def _node(
     literals: list[tuple[str, str, object]],
     left_out: Counter[str],
 ) -> dict[str, object]:
-    """Return a node's row; lists that are no names or types go to the literals."""
+    """Return a node's row; lists that are neither names nor types go to the literals."""
     row: dict[str, object] = {}
     for name, value in attributes.items():
         name = str(name)
@@ -194,7 +194,7 @@ def _table(data: object, role: str, columns: tuple[str, ...]) -> pa.Table:
     try:
         table = _arrow(data, columns)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        reason = f"the {role} are no table ({' '.join(str(error).split())[:200]})"
+        reason = f"the {role} are not a table ({' '.join(str(error).split())[:200]})"
         remedy = "pass an Arrow table, a pandas frame or a list of rows"
         raise BadInput(reason, remedy=remedy) from error
     names = table.column_names
@@ -224,7 +224,7 @@ def _literal_table(data: object) -> pa.Table:
     try:
         table = _arrow(data, NEEDED)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        reason = f"the literals are no table ({' '.join(str(error).split())[:200]})"
+        reason = f"the literals are not a table ({' '.join(str(error).split())[:200]})"
         remedy = "pass rows of (entity, property, value), an Arrow table or a pandas frame"
         raise BadInput(reason, remedy=remedy) from error
     check_columns(table.column_names, "literals")

@@ -46,7 +46,7 @@ class TableRows:
         self._lines.append(line)
 
     def take(self) -> Iterator[Entities | Relations]:
-        """Yield what was gathered, if anything, and start anew."""
+        """Yield what was gathered, if anything, and start again."""
         if not self._rows:
             return
         extras = dict.fromkeys(name for row in self._rows for name in row)
@@ -81,7 +81,7 @@ class TripleRows:
         self._lines.append(line)
 
     def take(self) -> Iterator[Triples]:
-        """Yield what was gathered, if anything, and start anew."""
+        """Yield what was gathered, if anything, and start again."""
         if not self._lines:
             return
         head, relation, tail = (pa.array(part, pa.string()) for part in self._parts)
@@ -109,7 +109,7 @@ class LiteralRows:
         self._lines.append(line)
 
     def take(self, refusals: Refusals) -> Iterator[Batch]:
-        """Yield what was gathered, if anything, and start anew; bad rows are refused."""
+        """Yield what was gathered, if anything, and start again; bad rows are refused."""
         if not self._rows:
             return
         columns = {

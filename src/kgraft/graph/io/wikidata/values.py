@@ -64,7 +64,7 @@ def value_of(snak: dict[str, Any], *, external_ids: bool) -> Value | str | None:
 
 def _quantity(amount: str, unit: str) -> Value:
     if not _AMOUNT.fullmatch(amount):
-        raise ValueError(f"the amount {amount[:40]!r} is no number")
+        raise ValueError(f"the amount {amount[:40]!r} is not a number")
     if unit != "1" and not _UNIT.fullmatch(unit):
         raise ValueError(f"the unit {unit[:40]!r} is neither 1 nor an IRI")
     return Value(amount.removeprefix("+"), DECIMAL if unit == "1" else unit)
@@ -169,7 +169,7 @@ class ItemValues:
         self._rows.append((item, property_, value.datatype, value.text))
 
     def take(self) -> list[Literals]:
-        """Return what was gathered, if anything, and start anew."""
+        """Return what was gathered, if anything, and start again."""
         if not self._rows:
             return []
         subject, property_, datatype, text = (

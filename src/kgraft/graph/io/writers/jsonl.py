@@ -1,4 +1,4 @@
-"""JSON Lines: one object an entity, a relation, a triple and a literal, in one file."""
+"""JSON Lines: one object per entity, relation, triple and literal, in one file."""
 
 from __future__ import annotations
 
