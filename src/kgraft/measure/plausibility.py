@@ -90,7 +90,7 @@ class Plausibility:
         """Return the rules that an answer breaks."""
         checks: dict[str, Callable[[], bool]] = {
             "irreflexive": lambda: answer == entity,
-            "asymmetric": lambda: entity in self._answers(answer, relation),
+            "asymmetric": lambda: answer != entity and entity in self._answers(answer, relation),
             "exclusive": lambda: self._has_other(answer, self._inverse(relation), entity),
             "typed": lambda: bool(self._mistyped(relation)[answer]),
             "functional": lambda: self._has_other(entity, relation, answer),

@@ -272,10 +272,15 @@ class Completer(Pretrained[CompleterConfig]):
         cls,
         folder: Path,
         config: CompleterConfig,
-        manifest: ModelManifest,  # noqa: ARG003
+        manifest: ModelManifest,
         **context: Any,
     ) -> Self:
         """Read a completer for a `graph` and the `sources` that its config names."""
+        learnt, own = manifest.facts.get("graph"), context["graph"].manifest.name
+        if learnt is not None and learnt != own:
+            reason = f"the weights were learnt on {learnt}, not on {own}"
+            remedy = "learn them again: kgraft reason combine"
+            raise BadInput(reason, file=str(folder), remedy=remedy)
         stored = json.loads((folder / WEIGHTS).read_text(encoding="utf-8"))
         return cls(
             context["graph"],
