@@ -16,7 +16,7 @@ from kgraft.ask.settings import AnswererConfig, AnswererSettings
 from kgraft.ask.walks import EntityScores
 from kgraft.errors import BadInput
 from kgraft.joint import FineTuning, FineTuningTask, language_parameters
-from kgraft.training import Purpose, seeded, shuffled_batches, torch_stream
+from kgraft.training import ParameterGroups, Purpose, seeded, shuffled_batches, torch_stream
 from kgraft.vectors import softmax_by
 
 
@@ -48,11 +48,9 @@ class AnswererTask(FineTuningTask[np.ndarray]):
         self.questions, self.valid = _answerable(questions), valid
         self.windows = self.answerer.windows(self.questions)
         self.valid_windows = self.answerer.windows(valid)
-        language = language_parameters(model, train_lower=settings.train_lower)
-        others = [*model.knowledge.parameters(), *self.answerer.walker.parameters()]
         super().__init__(
             self.answerer,
-            [(settings.language_rate, language), (settings.walker_rate, others)],
+            _parameter_groups(self.answerer, settings),
             seed=settings.seed,
             graph_losses=tuning.graph_losses,
             graph_rate=settings.walker_rate,
@@ -110,3 +108,11 @@ def _answerable(questions: Questions) -> Questions:
         reason = "no question to learn from has an answer in the graph"
         raise BadInput(reason, remedy="give questions about this graph")
     return questions.select(np.array(indices))
+
+
+def _parameter_groups(answerer: Answerer, settings: AnswererSettings) -> ParameterGroups:
+    """Return the parameters that are trained, by their learning rate."""
+    model = answerer.model
+    language = language_parameters(model, train_lower=settings.train_lower)
+    others = [*model.knowledge.parameters(), *answerer.walker.parameters()]
+    return [(settings.language_rate, language), (settings.walker_rate, others)]

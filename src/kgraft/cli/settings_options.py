@@ -47,19 +47,28 @@ def settings_options(
             given[parameter] = {n: x for n, x in changes.items() if x is not None}
             command(**given)
 
-        hints = get_type_hints(command, include_extras=True)
-        parameters = []
-        for own in inspect.signature(command).parameters.values():
-            if own.name == parameter:
-                parameters += [_option(settings, name, show_defaults) for name in names]
-            else:
-                kind, annotation = inspect.Parameter.KEYWORD_ONLY, hints[own.name]
-                parameters.append(own.replace(kind=kind, annotation=annotation))
+        options = [_option(settings, name, show_defaults) for name in names]
+        parameters = _replaced(command, parameter, options)
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {p.name: p.annotation for p in parameters}
         return run
 
     return decorate
+
+
+def _replaced(
+    command: Callable[..., None], parameter: str, options: list[inspect.Parameter]
+) -> list[inspect.Parameter]:
+    """Return the parameters of a command, with options in place of one of them."""
+    hints = get_type_hints(command, include_extras=True)
+    parameters = []
+    for own in inspect.signature(command).parameters.values():
+        if own.name == parameter:
+            parameters += options
+        else:
+            kind, annotation = inspect.Parameter.KEYWORD_ONLY, hints[own.name]
+            parameters.append(own.replace(kind=kind, annotation=annotation))
+    return parameters
 
 
 def _offered(settings: type[Settings]) -> list[str]:

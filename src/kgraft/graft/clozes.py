@@ -7,6 +7,7 @@ A relation without one is said by its label: "Laval country [MASK] ."
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -58,23 +59,30 @@ def make_clozes(
     `true_triples` are all right facts, whose objects do not count as wrong.
     """
     token = object_tokens(encoder, graph)
+    right = _right_tokens(true_triples, token)
+    sentences = dict(_sentences(encoder, graph, triples, token))
+    facts = triples.take(np.array([*sentences], np.int64))
+    words = token[facts.tail].astype(np.int64)
+    others = []
+    for head, relation, word in zip(
+        facts.head.tolist(), facts.relation.tolist(), words.tolist(), strict=True
+    ):
+        objects = np.array(right.get((head, relation), []), np.int64)
+        others.append(objects[objects != word])
+    return Clozes([*sentences.values()], words, others, facts.head, facts.tail)
+
+
+def _sentences(
+    encoder: Encoder, graph: Graph, triples: TripleArrays, token: np.ndarray
+) -> Iterator[tuple[int, str]]:
+    """Yield the rows of facts whose object is one token, and texts that hide it."""
     labels = graph.entities["label"].to_pylist()
     templates = relation_templates(graph)
     mask_token = encoder.tokenizer.mask_token
-    right = _right_tokens(true_triples, token)
-    texts, words, others, rows = [], [], [], []
     for row, (head, relation, tail) in enumerate(zip(*_columns(triples), strict=True)):
-        if token[tail] < 0 or not labels[head]:
-            continue
-        text, _ = fill_pattern(templates[relation], {"x": labels[head], "y": mask_token})
-        objects = np.array(right.get((head, relation), []), np.int64)
-        texts.append(text)
-        words.append(token[tail])
-        others.append(objects[objects != token[tail]])
-        rows.append(row)
-    chosen = np.array(rows, np.int64)
-    ends = triples.head[chosen], triples.tail[chosen]
-    return Clozes(texts, np.array(words, np.int64), others, *ends)
+        if token[tail] >= 0 and labels[head]:
+            text, _ = fill_pattern(templates[relation], {"x": labels[head], "y": mask_token})
+            yield row, text
 
 
 def _right_tokens(triples: TripleArrays, token: np.ndarray) -> dict[tuple[int, int], list[int]]:

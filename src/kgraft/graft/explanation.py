@@ -134,6 +134,10 @@ def _candidates(layer: _Layer, m: int, limit: int) -> list[CandidateWeight]:
     return [CandidateWeight(e.id, e.label, e.description, *figures) for e, *figures in rows]
 
 
+def _is_inside_word(text: str, position: int) -> bool:
+    return text[position - 1 : position + 1].isalnum()
+
+
 def _words(windows: Windows, text: str, on: torch.Tensor, off: torch.Tensor) -> list[WordChange]:
     """Return the words of the text with how far they were moved: the most of their pieces."""
     changes = ((on - off).norm(dim=-1) / off.norm(dim=-1).clamp_min(1e-9)).numpy()
@@ -144,7 +148,7 @@ def _words(windows: Windows, text: str, on: torch.Tensor, off: torch.Tensor) -> 
         if a < 0:
             continue
         change = float(changes[column])
-        if words and words[-1].end == a and text[a - 1 : a + 1].isalnum():  # a piece of one word
+        if words and words[-1].end == a and _is_inside_word(text, a):
             last = words.pop()
             a, change = last.start, max(last.change, change)
         words.append(WordChange(a, b, text[a:b], change))

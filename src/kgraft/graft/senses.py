@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -168,7 +168,7 @@ def look_up_senses(
             senses, counts = look_up(lemma, pos)
             own = [own_counts[document, lemma, pos, sense] for sense in senses.tolist()]
             spans.append((index, start, end))
-            gold.append(frozenset(index_of[key] for key in keys if key in index_of))
+            gold.append(_senses_of(keys, index_of))
             entities.append(senses)
             priors.append(sense_prior(np.maximum(counts - np.array(own, np.float32), 0)))
     return SenseTexts(texts, _mentions(spans, entities, priors), gold)
@@ -248,3 +248,8 @@ def locate_open_senses(encoder: GraftedEncoder, layer: int, data: SenseTexts) ->
     words = data.mentions
     mentions = Mentions.without_candidates(words.text, words.start, words.end, gold=data.first_gold)
     return locate_mentions(encoder, AnnotatedTexts(data.texts, mentions), layer)
+
+
+def _senses_of(keys: Iterable[str], index_of: Mapping[str, int]) -> frozenset[int]:
+    """Return the senses that keys stand for, without those that the graph lacks."""
+    return frozenset(index_of[key] for key in keys if key in index_of)

@@ -55,18 +55,26 @@ class SimilarEntityFacts:
         self, relation: np.ndarray, entity: np.ndarray, exclude: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Do the work of `predict` for rows that are in order of their relation."""
-        parts = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
         queries = self._vectors_of(entity, exclude)
+        parts = [
+            (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)),
+            *self._predict_blocks(relation, entity, queries),
+        ]
+        row, far, score = (np.concatenate(part) for part in zip(*parts, strict=True))
+        order = np.lexsort((-score, row))
+        return row[order], far[order], score[order]
+
+    def _predict_blocks(
+        self, relation: np.ndarray, entity: np.ndarray, queries: sparse.csr_matrix
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield the rows, far ends and scores of a block of rows of one relation at a time."""
         for index in np.unique(relation).tolist():
             near, ends, facts = self._facts[index]
             first, last = np.searchsorted(relation, [index, index + 1]).tolist()
             for block in _blocks(first, last, len(near)):
                 weights = self._weights(queries[block], entity[block], near)
                 row, column, score = _best((facts.T @ weights.T).T)
-                parts.append((block.start + row, ends[column], score))
-        row, far, score = (np.concatenate(part) for part in zip(*parts, strict=True))
-        order = np.lexsort((-score, row))
-        return row[order], far[order], score[order]
+                yield block.start + row, ends[column], score
 
     def _weights(
         self, queries: sparse.csr_array, entity: np.ndarray, others: np.ndarray

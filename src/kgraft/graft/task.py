@@ -219,12 +219,17 @@ class GraftTask(AdamWTask[Batch]):
         masked = self._masked(self.texts, batch.windows, ids, drawn, shares)
         shown = self._shown(mentions, masked, drawn, keep_gold=keep_gold)
         hidden, scores = self._read(masked.ids, mask, shown)
+        losses = self._text_losses(batch, hidden, masked)
+        if self.texts.masked_word is not None:
+            losses |= self._link_losses(scores, mentions)
+        return losses
+
+    def _text_losses(self, batch: Batch, hidden: Tensor, masked: Masked) -> dict[str, Tensor]:
+        """Return the losses of masked words, and of which text follows which."""
         losses = {"words": self.head.loss(hidden, masked, self.encoder.words)}
         if self.texts.follows is not None:
             follows = torch.from_numpy(self.texts.follows[batch.windows])
             losses["next"] = self.next_sentence.loss(hidden, follows)
-        if self.texts.masked_word is not None:
-            losses |= self._link_losses(scores, mentions)
         return losses
 
     def _link_losses(

@@ -24,8 +24,8 @@ class TripleArrays:
     def __len__(self) -> int:
         return len(self.head)
 
-    def take(self, rows: np.ndarray) -> TripleArrays:
-        """Return some of the triples (rows or a mask)."""
+    def take(self, rows: np.ndarray | slice) -> TripleArrays:
+        """Return some of the triples (rows, a mask or a slice)."""
         return TripleArrays(self.head[rows], self.relation[rows], self.tail[rows], self.split[rows])
 
     def with_inverses(self, relations: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -94,15 +94,20 @@ def build_adjacency(triples: TripleArrays, entities: int) -> Adjacency:
     columns = [(triples.tail, entities), (triples.relation, relations), (triples.head, entities)]
     tail, relation, head = sorted_columns(columns)
     out, into = _offsets(triples.head, entities), _offsets(tail, entities)
-    bounds = np.empty(2 * entities + 1, np.int64)
-    bounds[0::2] = out + into
-    bounds[1::2] = out[1:] + into[:-1]
     edges = np.empty((2 * len(triples), 2), np.int32)
     row = np.arange(len(triples))
     out_row, in_row = row + into[triples.head], row + out[tail + 1]
     edges[out_row, 0], edges[out_row, 1] = triples.relation, triples.tail
     edges[in_row, 0], edges[in_row, 1] = relation, head
-    return Adjacency(bounds, edges)
+    return Adjacency(_bounds(out, into), edges)
+
+
+def _bounds(out: np.ndarray, into: np.ndarray) -> np.ndarray:
+    """Return where the outgoing and the incoming edges of each entity begin, in turn."""
+    bounds = np.empty(2 * len(out) - 1, np.int64)
+    bounds[0::2] = out + into
+    bounds[1::2] = out[1:] + into[:-1]
+    return bounds
 
 
 def _offsets(ascending: np.ndarray, entities: int) -> np.ndarray:

@@ -137,15 +137,19 @@ class _Builder:
                 field, value = batch.field.filter(keep), batch.value.filter(keep)
                 registry.attributes.add(index, field, value, batch.rank[mask])
 
-    def _add_triples(self, batch: Triples) -> None:
-        declared = self.source.unknown == "refuse" and self.relations.declared
-        relation = self.relations.lookup(batch.relation, add=not declared)
+    def _look_up_ends(self, batch: Triples) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indices of heads and tails; new ones are added row by row."""
         ends = pa.concat_arrays([batch.head, batch.tail])
         interleaved = np.arange(len(ends)).reshape(2, -1).T.ravel()
         index = self.entities.lookup(
             ends.take(pa.array(interleaved)), add=self.source.unknown == "add"
         )
-        head, tail = index[0::2], index[1::2]
+        return index[0::2], index[1::2]
+
+    def _add_triples(self, batch: Triples) -> None:
+        declared = self.source.unknown == "refuse" and self.relations.declared
+        relation = self.relations.lookup(batch.relation, add=not declared)
+        head, tail = self._look_up_ends(batch)
         good = (head >= 0) & (tail >= 0) & (relation >= 0)
         if not good.all():
             self._refuse_triples(batch, head, relation, tail)
@@ -174,17 +178,22 @@ class _Builder:
                 text=text,
             )
 
+    def _tables(self) -> tuple[pa.Table, pa.Table]:
+        """Return the tables of entities and of relations, with the labels of their types."""
+        entities, relations = self.entities.table(), self.relations.table()
+        if not self.source.types_are_ids:
+            return entities, relations
+        labels_of = self._type_labels(entities["label"])
+        entities = _label_types(entities, labels_of, since=self._before[0])
+        return entities, _label_types(relations, labels_of, since=self._before[1])
+
     def content(self) -> Content:
         """Return all that was read."""
         self._add_waiting()
         self._literals = [self._without_unknown(batch) for batch in self._literals]
         subjects = [self._subjects(batch.subject, batch.of) for batch in self._literals]
         self._note_undeclared()
-        entities, relations = self.entities.table(), self.relations.table()
-        if self.source.types_are_ids:
-            labels_of = self._type_labels(entities["label"])
-            entities = _label_types(entities, labels_of, since=self._before[0])
-            relations = _label_types(relations, labels_of, since=self._before[1])
+        entities, relations = self._tables()
         if not len(entities):
             file, remedy = self.source.describe(), "is it the right file and format?"
             raise BadInput("no entity was found", file=file, remedy=remedy)

@@ -111,6 +111,16 @@ def _ids(graph: Graph) -> Iterator[str]:
 
 
 def _aliases(graph: Graph) -> Iterator[str]:
+    yield from _candidates(graph)
+    count = len(graph.entities)
+    rows = np.unique(np.linspace(0, count - 1, min(_SAMPLE, count)).astype(np.int64))
+    for entity in graph.entities_at(rows):
+        aliases = graph.aliases.find(entity.label, overlapping=True).alias.tolist()
+        if fold_name(entity.label) not in {"", *(graph.aliases.keys[alias] for alias in aliases)}:
+            yield f"aliases: {entity.label!r} is not found in a text"
+
+
+def _candidates(graph: Graph) -> Iterator[str]:
     candidates = numbers(graph.tables["candidates"]["entity"])
     bounds = numbers(graph.tables["alias_bounds"]["start"])
     if len(candidates) and (candidates.min() < 0 or candidates.max() >= len(graph.entities)):
@@ -118,9 +128,3 @@ def _aliases(graph: Graph) -> Iterator[str]:
     right = bounds[0] == 0 and bounds[-1] == len(candidates) and (np.diff(bounds) > 0).all()
     if not right or len(bounds) != len(graph.aliases) + 1:
         yield "aliases: the candidates do not fit the aliases"
-    count = len(graph.entities)
-    rows = np.unique(np.linspace(0, count - 1, min(_SAMPLE, count)).astype(np.int64))
-    for entity in graph.entities_at(rows):
-        aliases = graph.aliases.find(entity.label, overlapping=True).alias.tolist()
-        if fold_name(entity.label) not in {"", *(graph.aliases.keys[alias] for alias in aliases)}:
-            yield f"aliases: {entity.label!r} is not found in a text"

@@ -15,6 +15,7 @@ from kgraft.columns import flat, list_rows, numbers, take_rows
 from kgraft.graph.adjacency import TripleArrays
 from kgraft.graph.batches import SPLITS
 from kgraft.graph.graph import Graph
+from kgraft.graph.literals import LiteralTables
 
 Part = Literal["entities", "relations", "triples", "values"]
 PARTS: tuple[Part, ...] = ("entities", "relations", "triples", "values")
@@ -162,16 +163,20 @@ def _diff_values(old: Graph, new: Graph, entity: np.ndarray, relation: np.ndarra
     relation, _ = _shared(relation, new.manifest.relations)
     before, after = old.literal_tables, new.literal_tables
     subject = _shared_subjects(before.entity, entity, relation)
-    columns = [np.concatenate([subject, after.entity])]
-    texts = [(*t.keys(), flat(t.literals["value"])) for t in (before, after)]
-    for one, other in zip(*texts, strict=True):
-        codes = pc.dictionary_encode(pa.concat_arrays([one, other])).indices
-        columns.append(numbers(codes).astype(np.int64))
+    columns = [np.concatenate([subject, after.entity]), *_text_codes(before, after)]
     key, owner = _row_codes(columns), _row_codes(columns[:2])
     old_keys, new_keys = key[: len(before)], key[len(before) :]
     removed = np.flatnonzero(~np.isin(old_keys, new_keys))
     added = np.flatnonzero(~np.isin(new_keys, old_keys))
     return _replaced(removed, added, owner[: len(before)], owner[len(before) :])
+
+
+def _text_codes(before: LiteralTables, after: LiteralTables) -> Iterator[np.ndarray]:
+    """Yield codes of the properties, datatypes and texts of two tables, the same for equal ones."""
+    texts = [(*t.keys(), flat(t.literals["value"])) for t in (before, after)]
+    for one, other in zip(*texts, strict=True):
+        codes = pc.dictionary_encode(pa.concat_arrays([one, other])).indices
+        yield numbers(codes).astype(np.int64)
 
 
 def _shared_subjects(subject: np.ndarray, entity: np.ndarray, relation: np.ndarray) -> np.ndarray:

@@ -175,17 +175,20 @@ def make_tables(
     texts = flat(value).cast(pa.large_string())
     numbered = [numbers(code.indices).astype(np.int64) for code in codes]
     order = _distinct(entity, numbered[0], numbered[1], texts)
-    ids = codes[0].dictionary.to_pylist()
-    labels = [label_of(item) or made_label(item) for item in ids]
     columns = [
         arrow_numbers(entity[order].astype(np.int32)),
         *(arrow_numbers(code[order].astype(np.int32)) for code in numbered),
         texts.take(arrow_numbers(order)),
     ]
     literals = pa.Table.from_arrays(columns, schema=SCHEMA)
-    properties = pa.table({"id": ids, "label": labels}, PROPERTIES)
+    properties = _properties(codes[0].dictionary.to_pylist(), label_of)
     datatypes = pa.table({"id": codes[1].dictionary.to_pylist()}, DATATYPES)
     return LiteralTables(literals, properties, datatypes).compacted()
+
+
+def _properties(ids: list[str], label_of: Callable[[str], str | None]) -> pa.Table:
+    labels = [label_of(item) or made_label(item) for item in ids]
+    return pa.table({"id": ids, "label": labels}, PROPERTIES)
 
 
 def _distinct(
@@ -240,22 +243,27 @@ class LiteralStore:
         literals = self.tables.literals
         of = numbers(pc.is_in(literals["property"], pa.array(properties, pa.int32())))
         if isinstance(value, str):
-            hits = of & numbers(pc.equal(literals["value"], value))
+            rows = np.flatnonzero(of & numbers(pc.equal(literals["value"], value)))
         else:
-            hits = of.copy()
-            rows = np.flatnonzero(of)
-            texts = flat(literals["value"].take(arrow_numbers(rows)))
-            types = numbers(literals["datatype"])[rows]
-            for datatype in np.unique(types).tolist():
-                within = types == datatype
-                encoded = pc.dictionary_encode(texts.filter(pa.array(within)))
-                means = [
-                    same_value(typed(text, self.datatypes[datatype])[0], value)
-                    for text in encoded.dictionary.to_pylist()
-                ]
-                hits[rows[within]] = np.array(means, bool)[numbers(encoded.indices)]
-        entities = np.unique(self._entity[hits])
+            rows = self._rows_that_mean(value, np.flatnonzero(of))
+        entities = np.unique(self._entity[rows])
         return entities[entities >= 0]
+
+    def _rows_that_mean(self, value: Value, rows: np.ndarray) -> np.ndarray:
+        """Return those of some rows whose text and datatype mean a value."""
+        literals = self.tables.literals
+        texts = flat(literals["value"].take(arrow_numbers(rows)))
+        types = numbers(literals["datatype"])[rows]
+        hits = np.zeros(len(rows), bool)
+        for datatype in np.unique(types).tolist():
+            within = types == datatype
+            encoded = pc.dictionary_encode(texts.filter(pa.array(within)))
+            means = [
+                same_value(typed(text, self.datatypes[datatype])[0], value)
+                for text in encoded.dictionary.to_pylist()
+            ]
+            hits[within] = np.array(means, bool)[numbers(encoded.indices)]
+        return rows[hits]
 
 
 def same_value(one: Value, other: Value) -> bool:

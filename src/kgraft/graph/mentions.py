@@ -181,8 +181,7 @@ class Mentions:
         chosen = match[order] == match[first][owner]
         chosen &= _first_of_pairs(owner, entity[order])
         owner, rows = owner[chosen], order[chosen]
-        total = np.bincount(owner, weights=weight[rows], minlength=len(first))
-        prior = (weight[rows] / total[owner]).astype(np.float32)
+        prior = _shares(weight[rows], owner)
         bounds = np.append(0, np.cumsum(np.bincount(owner, minlength=len(first))))
         candidates = (entity[rows], prior, match[rows], forms[rows], np.zeros_like(prior))
         return cls(text[first], start[first], end[first], bounds, *candidates)
@@ -230,3 +229,9 @@ def _first_of_pairs(span: np.ndarray, entity: np.ndarray) -> np.ndarray:
     first = np.zeros(len(span), bool)
     first[order] = run_starts(span[order], entity[order])
     return first
+
+
+def _shares(weight: np.ndarray, owner: np.ndarray) -> np.ndarray:
+    """Return weights divided by the sum of those of their owner, float32."""
+    total = np.bincount(owner, weights=weight)
+    return (weight / total[owner]).astype(np.float32)

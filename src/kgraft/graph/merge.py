@@ -96,9 +96,7 @@ class _Union:
             index = self._match_ids(own, ids)
             if match_labels and self._count:
                 self._match_labels(index, own_labels, labels)
-            new = index < 0
-            index[new] = self._count + np.arange(new.sum())
-            self._count += int(new.sum())
+            self._number_new(index)
             self.indices.append(index)
             ids = pa.concat_arrays([ids, own])
             labels = pa.concat_arrays([labels, own_labels])
@@ -111,16 +109,20 @@ class _Union:
         self.same_id += int((index >= 0).sum())
         return index
 
+    def _number_new(self, index: np.ndarray) -> None:
+        """Give the rows without an index the next ones."""
+        new = index < 0
+        index[new] = self._count + np.arange(new.sum())
+        self._count += int(new.sum())
+
     def _match_labels(self, index: np.ndarray, own: pa.Array, labels: pa.Array) -> None:
         """Give the rows without an index that of the one entity with the same label."""
         new = np.flatnonzero(index < 0)
         codes = _codes(labels, own)
         before, current = codes[: len(labels)], codes[len(labels) :]
-        shared = _distinct_pairs(before, self._id_indices)
-        owner = np.full(codes.max(initial=-1) + 1, -1, np.int64)
-        owner[shared[:, 0]] = shared[:, 1]
-        owners = np.bincount(shared[:, 0], minlength=len(owner))
-        sharers = np.bincount(current, minlength=len(owner))
+        count = codes.max(initial=-1) + 1
+        owner, owners = _owners(_distinct_pairs(before, self._id_indices), count)
+        sharers = np.bincount(current, minlength=count)
         code = current[new]
         met = owners[code] > 0
         single = met & (owners[code] == 1) & (sharers[code] == 1)
@@ -142,6 +144,13 @@ def _codes(*columns: pa.Array) -> np.ndarray:
     return numbers(encoded.indices).astype(np.int64)
 
 
+def _owners(pairs: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return an index that each of `count` codes is paired with, or -1, and how many it has."""
+    owner = np.full(count, -1, np.int64)
+    owner[pairs[:, 0]] = pairs[:, 1]
+    return owner, np.bincount(pairs[:, 0], minlength=count)
+
+
 def _distinct_pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     order = np.lexsort((second, first))
     first, second = first[order], second[order]
@@ -154,8 +163,7 @@ def _merged_table(tables: Sequence[pa.Table], row_indices: Sequence[np.ndarray])
     first = np.unique(index, return_index=True)[1]
     names = dict.fromkeys(name for table in tables for name in table.column_names)
     parts = {name: _joined(tables, name) for name in names}
-    labels = _first_given(_unless_id(parts["label"], parts["id"]), index, first)
-    labels = pc.if_else(pc.equal(labels, ""), parts["id"].take(pa.array(first)), labels)
+    labels = _merged_labels(parts, index, first)
     columns = {}
     for name, column in parts.items():
         if name == "label":
@@ -185,6 +193,12 @@ def _joined(tables: Sequence[pa.Table], name: str) -> pa.Array:
 def _unless_id(labels: pa.Array, ids: pa.Array) -> pa.Array:
     """Return labels, empty where one only repeats the id for want of a name."""
     return pc.if_else(pc.equal(labels, ids), "", labels)
+
+
+def _merged_labels(parts: dict[str, pa.Array], index: np.ndarray, first: np.ndarray) -> pa.Array:
+    """Return for each index its first label that is a name, else its id."""
+    labels = _first_given(_unless_id(parts["label"], parts["id"]), index, first)
+    return pc.if_else(pc.equal(labels, ""), parts["id"].take(pa.array(first)), labels)
 
 
 def _names(
@@ -230,9 +244,7 @@ def _united(
     is_label = np.arange(len(row)) < names
     order = np.lexsort((~is_label, row, index[row]))
     owner, code = index[row[order]], _codes(items)[order]
-    by_value = np.lexsort((np.arange(len(order)), code, owner))
-    is_new = np.zeros(len(order), bool)
-    is_new[by_value] = run_starts(owner[by_value], code[by_value])
+    is_new = _is_first(owner, code)
     of_first = numbers(_mask(first, len(index)))[row[order]]
     keep = np.where(of_first, ~is_label[order], is_new)
     return lists_from_rows(owner[keep], items.take(pa.array(order[keep])), len(first))
@@ -247,6 +259,14 @@ def _without_stale_counts(merged: pa.Table) -> pa.Table:
     return merged.set_column(merged.column_names.index("name_counts"), "name_counts", counts)
 
 
+def _is_first(owner: np.ndarray, code: np.ndarray) -> np.ndarray:
+    """Return which rows are the first of their owner and code, (N,) bool."""
+    order = np.lexsort((np.arange(len(owner)), code, owner))
+    is_first = np.zeros(len(owner), bool)
+    is_first[order] = run_starts(owner[order], code[order])
+    return is_first
+
+
 def _merged_triples(
     graphs: Sequence[Graph], entities: Sequence[np.ndarray], relations: Sequence[np.ndarray]
 ) -> TripleArrays:
@@ -258,11 +278,20 @@ def _merged_triples(
         parts.append((*(column.astype(np.int32) for column in ends), t.split))
     head, link, tail, split = map(np.concatenate, zip(*parts, strict=True))
     source = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
-    order = np.lexsort((source, tail, link, head))
-    begins = run_starts(head[order], link[order], tail[order])
-    group = np.cumsum(begins) - 1
-    keep = order[source[order] == source[order][begins][group]] if len(order) else order
+    keep = _of_first_source(source, head, link, tail)
     return TripleArrays(head[keep], link[keep], tail[keep], split[keep])
+
+
+def _of_first_source(
+    source: np.ndarray, head: np.ndarray, relation: np.ndarray, tail: np.ndarray
+) -> np.ndarray:
+    """Return the rows of triples, in order, of equal ones those of the first source only."""
+    order = np.lexsort((source, tail, relation, head))
+    if not len(order):
+        return order
+    begins = run_starts(head[order], relation[order], tail[order])
+    group = np.cumsum(begins) - 1
+    return order[source[order] == source[order][begins][group]]
 
 
 def _merged_literals(

@@ -122,9 +122,6 @@ def profile_graph(graph: Graph) -> GraphProfile:
     degree = degrees(graph.triples, manifest.entities)
     types, type_count = _types(graph)
     sizes = _component_sizes(graph)
-    held_out = manifest.triples - manifest.splits["train"]
-    leaking = int(leaking_triples(graph, mirrored).sum()) / max(held_out, 1)
-    properties = (*_column_properties(graph), *_literal_properties(graph))
     profile = GraphProfile(
         name=manifest.name,
         version=manifest.version,
@@ -139,10 +136,22 @@ def profile_graph(graph: Graph) -> GraphProfile:
         shares=_shares(graph, degree),
         components=len(sizes),
         largest_component=int(sizes.max(initial=0)) / max(manifest.entities, 1),
-        leaking=leaking,
-        properties=tuple(sorted(properties, key=lambda p: -p.values)),
+        leaking=_leaking(graph, mirrored),
+        properties=_properties(graph),
     )
     return replace(profile, advice=tuple(advise(graph, profile)))
+
+
+def _properties(graph: Graph) -> tuple[PropertyProfile, ...]:
+    """Return the properties of columns and of literals, those with most values first."""
+    properties = (*_column_properties(graph), *_literal_properties(graph))
+    return tuple(sorted(properties, key=lambda p: -p.values))
+
+
+def _leaking(graph: Graph, mirrored: list[RelationPair]) -> float:
+    """Return the fraction of held-out triples that train says, reversed or otherwise."""
+    held_out = graph.manifest.triples - graph.manifest.splits["train"]
+    return int(leaking_triples(graph, mirrored).sum()) / max(held_out, 1)
 
 
 def _degrees(graph: Graph, degree: np.ndarray) -> Degrees:
@@ -187,7 +196,7 @@ def _relations(graph: Graph, mirrored: list[RelationPair]) -> Iterator[RelationP
             heads=int(heads[row]),
             tails=int(tails[row]),
             cardinality=_cardinality(int(pairs[row]), int(heads[row]), int(tails[row])),
-            symmetric=any(p.first == p.second == row for p in mirrored),
+            symmetric=_is_symmetric(row, mirrored),
             inverse_of=_others(graph, mirrored, row, inverse=True),
             duplicate_of=_others(graph, mirrored, row, inverse=False),
         )
@@ -214,6 +223,10 @@ def _cardinality(triples: int, heads: int, tails: int) -> Cardinality:
     many_tails = triples >= MANY * max(heads, 1)
     many_heads = triples >= MANY * max(tails, 1)
     return CARDINALITIES[2 * many_heads + many_tails]
+
+
+def _is_symmetric(relation: int, mirrored: list[RelationPair]) -> bool:
+    return any(pair.first == pair.second == relation for pair in mirrored)
 
 
 def _others(
@@ -273,10 +286,15 @@ def _property(
             numeric.append((value, text))
         elif kind == "date":
             days.append(text)
-    bounds = (min(numeric)[1], max(numeric)[1]) if numeric else ("", "")
-    if days and not numeric:
-        bounds = min(days), max(days)
+    bounds = _bounds(numeric, days)
     return PropertyProfile(item, label, len(texts), entities, dict(kinds.most_common()), *bounds)
+
+
+def _bounds(numeric: list[tuple[float, str]], days: list[str]) -> tuple[str, str]:
+    """Return the least and the greatest number as written, or else the first and the last day."""
+    if numeric:
+        return min(numeric)[1], max(numeric)[1]
+    return (min(days), max(days)) if days else ("", "")
 
 
 def _types(graph: Graph) -> tuple[dict[str, int], int]:

@@ -147,13 +147,16 @@ def _facts(profile: GraphProfile, top: float) -> Iterator[str]:
         yield _text(RIGHT + 120, y, text, 'font-size="12"')
 
 
+def _relations_title(profile: GraphProfile, drawn: int) -> str:
+    counts = ", ".join(f"{kind}: {n}" for kind, n in profile.cardinalities().items() if n)
+    more = len(profile.relations) - drawn
+    return f"relations ({counts})" + (f", the {drawn} largest" if more else "")
+
+
 def _relations(
     profile: GraphProfile, drawn: tuple[RelationProfile, ...], top: float
 ) -> Iterator[str]:
-    counts = ", ".join(f"{kind}: {n}" for kind, n in profile.cardinalities().items() if n)
-    more = len(profile.relations) - len(drawn)
-    title = f"relations ({counts})" + (f", the {len(drawn)} largest" if more else "")
-    yield _title(MARGIN, top, title, WIDTH - 2 * MARGIN)
+    yield _title(MARGIN, top, _relations_title(profile, len(drawn)), WIDTH - 2 * MARGIN)
     most = max((relation.triples for relation in drawn), default=1) or 1
     start, width = MARGIN + 230, 300
     for row, relation in enumerate(drawn):

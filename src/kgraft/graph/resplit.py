@@ -139,10 +139,7 @@ def split_graph(
     counts = [round(fraction * len(head)) for fraction in (valid, test)]
     group = _groups(head, relation, tail, _classes(mirrored, graph.manifest.relations))
     side = _divide(head, relation, tail, group, counts, seed)
-    triples = TripleArrays(
-        head.astype(np.int32), relation.astype(np.int32), tail.astype(np.int32), side
-    )
-    content = Content(graph.entities, graph.relations, triples, graph.literal_tables)
+    content = _with_triples(graph, head, relation, tail, side)
     provenance = _provenance(graph.manifest, seed)
     write_graph(target, content, provenance, overwrite=overwrite, progress=progress)
     wanted = {"train": len(head) - sum(counts), "valid": counts[0], "test": counts[1]}
@@ -157,6 +154,16 @@ def _check_sizes(valid: float, test: float, seed: int) -> None:
         )
     if seed < 0:
         raise BadInput(f"the seed is {seed}; it must not be negative")
+
+
+def _with_triples(
+    graph: Graph, head: np.ndarray, relation: np.ndarray, tail: np.ndarray, split: np.ndarray
+) -> Content:
+    """Return the content of a graph with other triples."""
+    triples = TripleArrays(
+        head.astype(np.int32), relation.astype(np.int32), tail.astype(np.int32), split
+    )
+    return Content(graph.entities, graph.relations, triples, graph.literal_tables)
 
 
 def _provenance(old: Manifest, seed: int) -> Provenance:
@@ -234,12 +241,17 @@ def _divide(
         if not len(needed):
             break
         free[needed] = False
+    return _sides(size, is_held_out, counts)[rank]
+
+
+def _sides(size: np.ndarray, is_held_out: np.ndarray, counts: list[int]) -> np.ndarray:
+    """Return the split of each group: those held out are shared between valid and test."""
     chosen = np.flatnonzero(is_held_out)
     share = counts[1] / max(sum(counts), 1)  # where fewer are held out, of both
     in_test = np.cumsum(size[chosen]) <= round(share * int(size[chosen].sum()))
-    side = np.zeros(groups, np.int8)
+    side = np.zeros(len(size), np.int8)
     side[chosen] = np.where(in_test, 2, 1)
-    return side[rank]
+    return side
 
 
 class _Coverage:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,10 +63,13 @@ def query_sparql(
         )
     else:
         names, rows = [variable.value for variable in answer.variables], answer
+    return _table(names, islice(rows, limit))
+
+
+def _table(names: list[str], rows: Iterable[Iterable[Any]]) -> pa.Table:
+    """Return rows of terms as a table of texts."""
     columns: list[list[str | None]] = [[] for _ in names]
-    for count, row in enumerate(rows):
-        if count == limit:
-            break
+    for row in rows:
         for column, term in zip(columns, row, strict=True):
             column.append(_text(term))
     return pa.table({n: pa.array(c, pa.string()) for n, c in zip(names, columns, strict=True)})

@@ -212,7 +212,11 @@ def _meanings(owner: _Owners, restricted: np.ndarray, ids: pa.ChunkedArray) -> n
     parent, meaning = owner.parent[first], owner.relation[first]
     through = filler[meaning] & (restricted[parent] <= -2)
     meaning = np.where(through, restricted[parent], meaning)
-    member = member[owner.relation[first]]
+    return _through_unions(meaning, parent, member[owner.relation[first]])
+
+
+def _through_unions(meaning: np.ndarray, parent: np.ndarray, member: np.ndarray) -> np.ndarray:
+    """Give the members of unions what the union means, where that is a restricted property."""
     for _ in range(_NESTED):
         inner = member & (meaning[parent] <= -2) & (meaning != meaning[parent])
         if not inner.any():
@@ -228,19 +232,32 @@ def _move(
     facts = content.triples
     ids = content.relations["id"]
     inside = folded[facts.head]
-    head = np.where(inside, owner.entity[facts.head], facts.head)
     restricted, properties = _restrictions(facts, ids, len(folded))
     meaning = _meanings(owner, restricted, ids)
-    fillers = inside & _is_one_of(ids, _FILLERS)[facts.relation] & (restricted[facts.head] <= -2)
+    fillers = inside & _are_fillers(facts, ids, restricted)
     relation = _owner_relations(facts, ids, inside, meaning)
     relation[fillers] = restricted[facts.head[fillers]]
     relations, index = _with_relations(content, properties)
-    relation, meaning = _resolved(relation, index), _resolved(meaning, index)
-    keep = ~_is_plumbing(content, inside, fillers) & (relation >= 0)
-    keep &= ~(folded | gone)[facts.tail] & ~gone[facts.head]
+    relation = _resolved(relation, index)
+    keep = (relation >= 0) & _are_kept(content, folded, gone, fillers)
+    head = np.where(inside, owner.entity[facts.head], facts.head)
     moved = replace(facts, head=head.astype(np.int32), relation=relation.astype(np.int32))
     content = replace(content, relations=relations, triples=moved.take(keep))
-    return _moved_literals(content, folded, owner, meaning, refusals)
+    return _moved_literals(content, folded, owner, _resolved(meaning, index), refusals)
+
+
+def _are_fillers(facts: TripleArrays, ids: pa.ChunkedArray, restricted: np.ndarray) -> np.ndarray:
+    """Return which triples say what a restriction restricts its property to."""
+    return _is_one_of(ids, _FILLERS)[facts.relation] & (restricted[facts.head] <= -2)
+
+
+def _are_kept(
+    content: Content, folded: np.ndarray, gone: np.ndarray, fillers: np.ndarray
+) -> np.ndarray:
+    """Return which triples lead to an entity that stays, from one that stays or is folded."""
+    facts = content.triples
+    ends_stay = ~(folded | gone)[facts.tail] & ~gone[facts.head]
+    return ends_stay & ~_is_plumbing(content, folded[facts.head], fillers)
 
 
 def _owner_relations(
@@ -378,17 +395,16 @@ def _links(content: Content, since: int) -> np.ndarray:
 def links_as_literals(content: Content, links: np.ndarray) -> Content:
     """Return the content with triples to some entities as literals, and without these."""
     facts, old = content.triples, content.literals
-    rows = np.flatnonzero(links[facts.tail])
-    names = old.keys()
-    relations, ids = content.relations, content.entities["id"]
-    property_ = flat(relations["id"].take(pa.array(facts.relation[rows])))
-    value = flat(ids.take(pa.array(facts.tail[rows]))).cast(pa.large_string())
+    facts = facts.take(links[facts.tail])
+    property_ = flat(content.relations["id"].take(pa.array(facts.relation)))
+    value = flat(content.entities["id"].take(pa.array(facts.tail))).cast(pa.large_string())
+    properties, datatypes = old.keys()
     keys = (
-        pa.concat_arrays([names[0], property_]),
-        pa.concat_arrays([names[1], pa.repeat(pa.scalar(LINK), len(rows))]),
+        pa.concat_arrays([properties, property_]),
+        pa.concat_arrays([datatypes, pa.repeat(pa.scalar(LINK), len(facts))]),
     )
-    labels = _labels(relations, old.properties)
-    subject = np.concatenate([old.entity, facts.head[rows]])
+    labels = _labels(content.relations, old.properties)
+    subject = np.concatenate([old.entity, facts.head])
     values = pa.concat_arrays([flat(old.literals["value"]), value])
     literals = make_tables(subject, keys, values, labels.get)
     return _without(replace(content, literals=literals), links)

@@ -57,14 +57,7 @@ def without_implied(content: Content) -> Content:
         rows, is_literal = _of_literals(literals, (entity >= 0) == of_entity)
         if not is_literal.kind.any():
             continue
-        columns = _of_columns(table)
-        row_keys, column_keys, count = _keys(is_literal, columns)
-        implied = np.bincount(row_keys[is_literal.kind == 0], minlength=count) == 0
-        for kind in _PLAIN.values():
-            stated = np.bincount(row_keys[is_literal.kind == kind], minlength=count) > 0
-            given = np.bincount(column_keys[columns.kind == kind], minlength=count) > 0
-            implied &= stated == given
-        stays[rows[implied[row_keys]]] = False
+        stays[rows[_implied(is_literal, _of_columns(table))]] = False
     if stays.all():
         return content
     kept = np.flatnonzero(stays)
@@ -92,17 +85,27 @@ def unsaid_texts(table: pa.Table, literals: LiteralTables, *, of_entity: bool) -
     return Unsaid(label, unsaid[columns.kind == 2], description)
 
 
+def _implied(literals: _Texts, columns: _Texts) -> np.ndarray:
+    """Return which literals say just what the columns do, in all statements of their text."""
+    row_keys, column_keys, count = _keys(literals, columns)
+    implied = np.bincount(row_keys[literals.kind == 0], minlength=count) == 0
+    for kind in _PLAIN.values():
+        stated = np.bincount(row_keys[literals.kind == kind], minlength=count) > 0
+        given = np.bincount(column_keys[columns.kind == kind], minlength=count) > 0
+        implied &= stated == given
+    return implied[row_keys]
+
+
 def _of_literals(literals: LiteralTables, chosen: np.ndarray) -> tuple[np.ndarray, _Texts]:
     """Return the literals that are texts of the chosen subjects, and which rows they are."""
     properties = literals.properties["id"].to_pylist()
-    plain_type = np.array([not d for d in literals.datatypes["id"].to_pylist()], bool)
-    fields = [TEXT_FIELDS.get(item, "") for item in properties]
+    fields = np.array([TEXT_FIELDS.get(item, "") for item in properties], object)
     property_ = numbers(literals.literals["property"])
-    rows = np.flatnonzero(np.array([bool(f) for f in fields], bool)[property_] & chosen)
+    rows = np.flatnonzero((fields != "")[property_] & chosen)
     property_, entity = property_[rows], literals.entity[rows]
     kinds = np.array([_PLAIN.get(item, 0) for item in properties], np.int8)[property_]
-    plain = plain_type[numbers(literals.literals["datatype"])[rows]]
-    described = np.array([f == "description" for f in fields], bool)[property_]
+    plain = _is_plain(literals)[rows]
+    described = (fields == "description")[property_]
     value = flat(literals.literals["value"].take(pa.array(rows)))
     row = np.where(entity >= 0, entity, -1 - entity)
     return rows, _Texts(row, described, np.where(plain, kinds, 0), value)
@@ -123,6 +126,12 @@ def _of_columns(table: pa.Table) -> _Texts:
     values = [flat(value).cast(pa.large_string()) for *_, value in parts]
     row = np.concatenate([row for row, *_ in parts])
     return _Texts(row, kind == 3, kind, pa.concat_arrays(values))
+
+
+def _is_plain(literals: LiteralTables) -> np.ndarray:
+    """Return which literals are strings without a datatype, (N,) bool."""
+    is_plain = np.array([not item for item in literals.datatypes["id"].to_pylist()], bool)
+    return is_plain[numbers(literals.literals["datatype"])]
 
 
 def _keys(one: _Texts, other: _Texts) -> tuple[np.ndarray, np.ndarray, int]:

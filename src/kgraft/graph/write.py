@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -68,8 +69,7 @@ def _write(folder: Path, content: Content, provenance: Provenance, progress: Pro
     triples = sort_triples(content.triples, entities, relations)
     _write_content(folder, replace(content, triples=triples))
     id_seed, alias_seed = _write_indexes(folder, content.entities, triples, progress)
-    progress.start("checksums", None)
-    files = {path.name: describe_file(path) for path in sorted(folder.glob("*.arrow"))}
+    files = _describe_files(folder, progress)
     return Manifest(
         entities=entities,
         relations=relations,
@@ -197,3 +197,8 @@ def _write_ids(folder: Path, ids: pa.ChunkedArray) -> int:
     write_table(folder, "ids", pa.table(columns))
     write_table(folder, "id_buckets", pa.table({"start": narrow(index.buckets)}))
     return seed
+
+
+def _describe_files(folder: Path, progress: Progress) -> dict[str, dict[str, Any]]:
+    progress.start("checksums", None)
+    return {path.name: describe_file(path) for path in sorted(folder.glob("*.arrow"))}

@@ -39,13 +39,18 @@ class GraphBatch(NamedTuple):
     tail: np.ndarray  # (p,)
     relation: np.ndarray  # (p,)
 
+    @classmethod
+    def empty(cls) -> GraphBatch:
+        """Return a batch without an entity."""
+        none = np.zeros(0, np.int64)
+        return cls(none, np.zeros((0, 2), np.int64), none, none, none)
+
 
 def sample_walks(graph: Graph, roots: int, length: int, random: np.random.Generator) -> GraphBatch:
     """Walk from entities drawn at random among those that have an edge."""
     linked = np.flatnonzero(graph.adjacency.degree() > 0)
     if not len(linked):
-        none = np.zeros(0, np.int64)
-        return GraphBatch(none, np.zeros((0, 2), np.int64), none, none, none)
+        return GraphBatch.empty()
     start = random.choice(linked, roots)
     walks = random_walks(graph.adjacency, start, length, seed=int(random.integers(1 << 31)))
     entity = walks.entities.astype(np.int64)

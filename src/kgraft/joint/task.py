@@ -28,7 +28,15 @@ from kgraft.joint.windows import GoldWindows, TextBatch
 from kgraft.progress import Progress
 from kgraft.tensors import write_tensors
 from kgraft.text import Masked, TokenMask, length_batches, masked_losses, masked_perplexity
-from kgraft.training import AdamWTask, Processes, Purpose, seeded, stream, torch_stream
+from kgraft.training import (
+    AdamWTask,
+    ParameterGroups,
+    Processes,
+    Purpose,
+    seeded,
+    stream,
+    torch_stream,
+)
 from kgraft.vectors import Memory
 
 HEADS = "heads.safetensors"
@@ -72,7 +80,7 @@ class JointTask(AdamWTask[np.ndarray]):
         self.model, self.graph, self.settings = model, graph, settings
         self.use_knowledge = use_knowledge
         self.texts = _gold_windows(model, texts)
-        self.valid = _gold_windows(model, valid) if valid is not None and len(valid) else None
+        self.valid = _gold_windows(model, valid) if valid else None
         self._identity = {**(identity or {}), "texts": texts.digest()}
         self.heads = new_heads(model, graph, settings.seed)
         self.mask = TokenMask(model.encoder)
@@ -80,11 +88,7 @@ class JointTask(AdamWTask[np.ndarray]):
         self.progress: Progress | None = None
         super().__init__(
             nn.ModuleDict({"model": model, "heads": self.heads}),
-            [
-                (settings.language_rate, model.language.parameters()),
-                (settings.knowledge_rate, model.knowledge.parameters()),
-                (settings.head_rate, self.heads.parameters()),
-            ],
+            _parameter_groups(model, self.heads, settings),
             weight_decay=settings.weight_decay,
             processes=processes,
         )
@@ -261,15 +265,25 @@ class JointTask(AdamWTask[np.ndarray]):
         budget = self.settings.batch_tokens
         words = self.model.encoder.words
         losses = masked_losses(self.heads.words, words, valid, read, token_budget=budget)
-        hits = torch.cat(is_right)
-        perplexity = masked_perplexity(losses)
-        mentions = int(hits.sum()) / max(len(hits), 1)
-        return {
-            "perplexity": perplexity,
-            "mentions": mentions,
-            "score": mentions - log(perplexity),
-        }
+        return _figures(masked_perplexity(losses), torch.cat(is_right))
 
 
 def _gold_windows(model: JointModel, texts: AnnotatedTexts) -> GoldWindows:
     return GoldWindows.of(model.encoder.windows(texts.texts), texts)
+
+
+def _parameter_groups(
+    model: JointModel, heads: nn.Module, settings: PretrainSettings
+) -> ParameterGroups:
+    """Return the parameters that are trained, by their learning rate."""
+    return [
+        (settings.language_rate, model.language.parameters()),
+        (settings.knowledge_rate, model.knowledge.parameters()),
+        (settings.head_rate, heads.parameters()),
+    ]
+
+
+def _figures(perplexity: float, is_right: Tensor) -> dict[str, float]:
+    """Return the figures of a validation: of masked words, and of masked entities (M,)."""
+    mentions = int(is_right.sum()) / max(len(is_right), 1)
+    return {"perplexity": perplexity, "mentions": mentions, "score": mentions - log(perplexity)}

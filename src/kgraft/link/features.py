@@ -66,6 +66,14 @@ PAIR_FEATURES = (
 )
 FEATURES = (*MENTION_FEATURES, *PAIR_FEATURES)
 _CASES = tuple(map(np.uint8, (Form.LOWER, Form.UPPER, Form.MIXED)))
+_KINDS = (
+    Match.ABBREVIATION,
+    Match.VARIANT,
+    Match.REWORDED,
+    Match.SHORTENED,
+    Match.PARTIAL,
+    Match.NEIGHBOUR,
+)
 _LABEL, _DERIVED = np.uint8(Form.LABEL), np.uint8(Form.DERIVED)
 SAMPLED_NAMES = 5_000  # from which the habits of a graph are read
 ORDINARY = 3.0  # Zipf frequency of an ordinary word
@@ -137,18 +145,7 @@ class FeatureReader:
         columns = (
             np.log(surface.words),
             np.log(mentions.end - mentions.start) / 3,
-            surface.lower,
-            surface.upper,
-            surface.capital,
-            surface.cased_text,
-            surface.upper_text,
-            surface.at_sentence_start,
-            surface.rarest / 5,
-            surface.commonest / 5,
-            surface.after_capital,
-            surface.before_capital,
-            surface.word_before / 5,
-            surface.word_after / 5,
+            *_written_features(surface),
             enclosing <= Match.NAME,
             (enclosing >= Match.VARIANT) & (enclosing <= Match.SHORTENED),
             contains,
@@ -163,28 +160,29 @@ class FeatureReader:
         )
         return np.stack(columns, axis=1).astype(np.float32)
 
-    def _pair_features(self, surface: Surface, mentions: Mentions) -> np.ndarray:
+    def _case_features(self, surface: Surface, mentions: Mentions) -> tuple[np.ndarray, ...]:
+        """Return how the letters of a mention fit those of the candidate's name, four columns."""
         owner, forms = mentions.owner, mentions.forms
         lower, upper, cased = (
             column[owner] for column in (surface.lower, surface.upper, surface.cased_text)
         )
         name_lower, name_upper, name_mixed = ((forms & case) > 0 for case in _CASES)
         only_upper = name_upper & ~name_lower & ~name_mixed
-        columns = (
-            np.log(np.maximum(mentions.prior, 1e-4)) / 3,
-            mentions.rank == 0,
-            mentions.match == Match.ABBREVIATION,
-            mentions.match == Match.VARIANT,
-            mentions.match == Match.REWORDED,
-            mentions.match == Match.SHORTENED,
-            mentions.match == Match.PARTIAL,
-            mentions.match == Match.NEIGHBOUR,
-            (forms & _LABEL) > 0,
-            (forms & _DERIVED) > 0,
+        return (
             only_upper & ~upper,
             name_upper & upper,
             (name_lower & lower) * (1 - self.habits.lower),
             (~name_lower & lower & cased) * self.habits.case_matters,
+        )
+
+    def _pair_features(self, surface: Surface, mentions: Mentions) -> np.ndarray:
+        columns = (
+            np.log(np.maximum(mentions.prior, 1e-4)) / 3,
+            mentions.rank == 0,
+            *(mentions.match == kind for kind in _KINDS),
+            (mentions.forms & _LABEL) > 0,
+            (mentions.forms & _DERIVED) > 0,
+            *self._case_features(surface, mentions),
             np.log1p(self._degree(mentions.entity)) / 5,
             self._described(mentions.entity),
         )
@@ -210,6 +208,29 @@ class FeatureReader:
         return numbers(pc.fill_null(length, 0)) > 0
 
 
+def _written_features(surface: Surface) -> tuple[np.ndarray, ...]:
+    """Return the features of how mentions and the words beside them are written."""
+    return (
+        surface.lower,
+        surface.upper,
+        surface.capital,
+        surface.cased_text,
+        surface.upper_text,
+        surface.at_sentence_start,
+        surface.rarest / 5,
+        surface.commonest / 5,
+        surface.after_capital,
+        surface.before_capital,
+        surface.word_before / 5,
+        surface.word_after / 5,
+    )
+
+
+def _spans(mentions: Mentions) -> list[tuple[int, int, int]]:
+    columns = (column.tolist() for column in (mentions.text, mentions.start, mentions.end))
+    return list(zip(*columns, strict=True))
+
+
 def nesting(mentions: Mentions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the surest kind of match that each mention lies in, and two masks, (M,) each.
 
@@ -219,20 +240,20 @@ def nesting(mentions: Mentions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     count = len(mentions)
     enclosing = np.full(count, NOTHING)
     contains, overlaps = np.zeros((2, count), bool)
-    text, start, end = (a.tolist() for a in (mentions.text, mentions.start, mentions.end))
-    kind = mentions.kind.tolist()
-    for first in range(count):
-        second = first + 1
-        while second < count and text[second] == text[first] and start[second] < end[first]:
-            if (start[second], end[second]) == (start[first], end[first]):
-                pass  # a span that was given twice
-            elif end[second] <= end[first]:
+    spans, kind = _spans(mentions), mentions.kind.tolist()
+    for first, (text, start, end) in enumerate(spans):
+        for second in range(first + 1, count):
+            other_text, other_start, other_end = spans[second]
+            if other_text != text or other_start >= end:
+                break
+            if (other_start, other_end) == (start, end):
+                continue  # a span that was given twice
+            if other_end <= end:
                 enclosing[second] = min(enclosing[second], kind[first])
                 contains[first] = True
-            elif start[second] == start[first]:
+            elif other_start == start:
                 enclosing[first] = min(enclosing[first], kind[second])
                 contains[second] = True
             else:
                 overlaps[first] = overlaps[second] = True
-            second += 1
     return enclosing, contains, overlaps

@@ -238,18 +238,26 @@ def _proposed_mentions(
     """Return proposed spans that are not names as mentions, and their rows among the proposed."""
     text = windows.text[proposed.places.window]
     start, end = windows.characters(*proposed.places)
-    taken = {*zip(names.text.tolist(), names.start.tolist(), names.end.tolist(), strict=True)}
-    spans = list(zip(text.tolist(), start.tolist(), end.tolist(), strict=True))
-    likeliest = {
-        span: row for row, span in reversed(list(enumerate(spans)))
-    }  # tokens may share a character
-    rows = np.array([likeliest[span] for span in likeliest if span not in taken], np.int64)
+    spans = _spans(text, start, end)
+    rows = _likeliest_rows(spans, {*_spans(names.text, names.start, names.end)})
     if not len(rows):
         return Mentions.without_candidates(rows, rows, rows), rows
     surfaces = [texts[spans[row][0]][spans[row][1] : spans[row][2]] for row in rows.tolist()]
     empty = Mentions.without_candidates(text[rows], start[rows], end[rows])
     vectors = proposed.vectors[torch.from_numpy(rows)]
     return candidates_by_meaning(knowledge, surfaces, vectors, empty), rows
+
+
+def _spans(text: np.ndarray, start: np.ndarray, end: np.ndarray) -> list[tuple[int, int, int]]:
+    return list(zip(text.tolist(), start.tolist(), end.tolist(), strict=True))
+
+
+def _likeliest_rows(
+    spans: list[tuple[int, int, int]], taken: set[tuple[int, int, int]]
+) -> np.ndarray:
+    """Return the first row of each span that is not taken: tokens may share a character."""
+    first = {span: row for row, span in reversed(list(enumerate(spans)))}
+    return np.array([row for span, row in first.items() if span not in taken], np.int64)
 
 
 def candidates_by_meaning(
@@ -299,6 +307,14 @@ def encoder_features(dots: Tensor, spans: SpanVectors, owner: Tensor, readable: 
     return torch.where(readable[owner][:, None], features, silent)
 
 
+def fixed_features(
+    features: np.ndarray, dots: Tensor, spans: SpanVectors, owner: Tensor, readable: np.ndarray
+) -> Tensor:
+    """Return the features of candidates but those of coherence: of names, then of the encoder."""
+    encoded = encoder_features(dots, spans, owner, torch.from_numpy(readable))
+    return torch.cat([torch.from_numpy(features), encoded], dim=1)
+
+
 def dot_margins(dots: Tensor, owner: Tensor) -> Tensor:
     """Return how far each candidate is ahead of the best other one of its mention, (C,)."""
     return dots - dots[torch.from_numpy(best_others(dots.detach().numpy(), owner.numpy()))]
@@ -334,12 +350,10 @@ def _head_scores(
     mentions = readings.mentions
     owner = torch.from_numpy(mentions.owner)
     dots = candidate_dots(readings, owner)
-    readable = torch.from_numpy(readings.readable)
-    encoded = encoder_features(dots, readings.spans, owner, readable)
-    fixed = torch.cat([torch.from_numpy(readings.features), encoded], dim=1)
+    fixed = fixed_features(readings.features, dots, readings.spans, owner, readings.readable)
     silence = torch.zeros(len(fixed), len(COHERENCE_FEATURES))
     score = _probabilities(model, torch.cat([fixed, silence], dim=1), owner, len(mentions))
-    documents = np.array([text.count(" ") >= DOCUMENT for text in texts], bool)
+    documents = _are_documents(texts)
     if coherence and documents.any():
         support = find_support(knowledge.graph, mentions).features(score)
         support[torch.from_numpy(~documents[mentions.text[mentions.owner]])] = 0
@@ -368,3 +382,8 @@ def _elq_scores(readings: MentionReadings) -> np.ndarray:
     dots = candidate_dots(readings, owner)
     probability = softmax_by_owner(dots, owner, len(mentions))
     return (probability * readings.spans.logits.sigmoid()[owner]).numpy()
+
+
+def _are_documents(texts: Sequence[str]) -> np.ndarray:
+    """Return which texts are long enough for their links to support one another, (N,) bool."""
+    return np.array([text.count(" ") >= DOCUMENT for text in texts], bool)

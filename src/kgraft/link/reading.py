@@ -90,10 +90,16 @@ def read_spans(
         given.append(looked[0])
         proposed += looked[1:]
     spans = SpanVectors.concat(given)
-    back = np.empty(len(order), np.int64)
-    back[order[np.concatenate(rows)]] = np.arange(len(order))
     nothing = spans.take(np.zeros(0, np.int64))
+    back = _inverse(order[np.concatenate(rows)])
     return spans.take(back), SpanVectors.concat(proposed) if proposed else nothing
+
+
+def _inverse(order: np.ndarray) -> np.ndarray:
+    """Return the permutation that takes an order back."""
+    back = np.empty(len(order), np.int64)
+    back[order] = np.arange(len(order))
+    return back
 
 
 def _look(output: EncoderOutput, asked: list[tuple[np.ndarray, TokenSpans]]) -> list[SpanVectors]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from kgraft.arrays import expand
-from kgraft.columns import list_rows
 from kgraft.corpus import AnnotatedTexts
-from kgraft.graph import UNKNOWN, Mentions
+from kgraft.graph import UNKNOWN, Graph, Mentions
 from kgraft.link.decode import choose_links
 from kgraft.link.evaluate import proper_names, score_texts
 from kgraft.link.linker import Linker
@@ -57,12 +57,10 @@ def report(
 ) -> Report:
     """Link annotated texts and compare; see `score` for weak and strong."""
     least = linker.threshold if threshold is None else threshold
-    scored = score_texts(
-        linker.model, linker.knowledge, gold.texts, reader=linker.reader, options=linker.options
-    )
+    scored = _score_texts(linker, gold.texts)
     links = scored.select(choose_links(scored, least))
     comparison = compare(links, gold)
-    counted = comparison.touches | ~proper_names(links) if partial else np.ones(len(links), bool)
+    counted = _counted(links, comparison, partial=partial)
     judged = counted & ~comparison.ignored
     score = links.score[links.best]
     kinds = _mention_errors(scored, links, gold, comparison)
@@ -75,9 +73,7 @@ def report(
         calibration_error=calibration_error(score[judged], comparison.weak[judged]),
         by_type=_by_type(linker, gold, comparison.weak_recalled),
         by_frequency=_by_frequency(linker, gold, comparison.weak_recalled),
-        errors={
-            kind: _errors(linker, gold, links, kind, rows, examples) for kind, rows in kinds.items()
-        },
+        errors=_errors(linker, gold, links, kinds, examples),
     )
 
 
@@ -130,12 +126,16 @@ def _errors(
     linker: Linker,
     gold: AnnotatedTexts,
     links: Mentions,
-    kind: str,
-    rows: np.ndarray,
+    kinds: Mapping[str, np.ndarray],
     examples: int,
-) -> Errors:
-    shown = [_example(linker, gold, links, kind, row) for row in rows[:examples]]
-    return Errors(len(rows), shown)
+) -> dict[str, Errors]:
+    """Return how often each kind of error was made, with some examples of it."""
+    return {
+        kind: Errors(
+            len(rows), [_example(linker, gold, links, kind, row) for row in rows[:examples]]
+        )
+        for kind, rows in kinds.items()
+    }
 
 
 def _flags(count: int, rows: np.ndarray) -> np.ndarray:
@@ -171,14 +171,12 @@ def _linked(linker: Linker, gold: AnnotatedTexts, links: Mentions, row: int) -> 
 def _by_type(
     linker: Linker, gold: AnnotatedTexts, right: np.ndarray
 ) -> dict[str, tuple[float, int]]:
-    row, types = list_rows(linker.graph.entities["types"])
-    names, of_type = np.unique(np.array(types.to_pylist(), object), return_inverse=True)
-    first = np.searchsorted(row, np.arange(len(linker.graph.entities) + 1))
-    in_graph = (gold.gold >= 0) & (gold.gold < len(first) - 1)
+    types = _first_types(linker.graph)
+    in_graph = (gold.gold >= 0) & (gold.gold < len(types))
     counts: dict[str, list[bool]] = {}
     for entity, hit in zip(gold.gold[in_graph].tolist(), right[in_graph].tolist(), strict=True):
-        for index in of_type[first[entity] : first[entity + 1]][:1]:
-            counts.setdefault(names[index], []).append(hit)
+        if types[entity] is not None:
+            counts.setdefault(types[entity], []).append(hit)
     most = sorted(counts.items(), key=lambda item: -len(item[1]))[:TYPES]
     return {name: (float(np.mean(hits)), len(hits)) for name, hits in most}
 
@@ -196,3 +194,22 @@ def _by_frequency(
         if len(hits):
             groups[name] = (float(hits.mean()), len(hits))
     return groups
+
+
+def _score_texts(linker: Linker, texts: list[str]) -> Mentions:
+    """Score the candidates of all mentions of texts."""
+    return score_texts(
+        linker.model, linker.knowledge, texts, reader=linker.reader, options=linker.options
+    )
+
+
+def _counted(links: Mentions, comparison: Comparison, *, partial: bool) -> np.ndarray:
+    """Return which links count: with `partial` not those of names that no annotation touches."""
+    if not partial:
+        return np.ones(len(links), bool)
+    return comparison.touches | ~proper_names(links)
+
+
+def _first_types(graph: Graph) -> list[str | None]:
+    """Return the first type of each entity, None where it has none."""
+    return [types[0] if types else None for types in graph.entities["types"].to_pylist()]

@@ -15,7 +15,7 @@ from kgraft.link.coherence import Pairs, Support
 from kgraft.link.evaluate import best_threshold, score_texts, standard_error
 from kgraft.link.head import link_loss, log_probabilities
 from kgraft.link.learned_names import LearnedName
-from kgraft.link.linking import encoder_features
+from kgraft.link.linking import fixed_features
 from kgraft.link.losses import entity_loss, mention_loss
 from kgraft.link.model import COHERENCE_FEATURES, EncoderOutput, LinkModel
 from kgraft.link.reading import SpanVectors, word_spans
@@ -256,15 +256,12 @@ class LinkTask(AdamWTask[np.ndarray]):
         gold = _local_rows(spans.gold[mention], candidate)
         read = self._read_mentions(spans, row, mention, output)
         owner = torch.from_numpy(owner_rows)
-        entities = spans.entity_vectors[torch.from_numpy(spans.entity_row[candidate])]
-        dots = (entities * read.vectors[owner]).sum(1)
+        dots = (_entity_vectors(spans, candidate) * read.vectors[owner]).sum(1)
         readable = draw.random(len(batch)) >= self.settings.silence
-        encoded = encoder_features(dots, read, owner, torch.from_numpy(readable[row]))
-        fixed = torch.cat([torch.from_numpy(spans.features[candidate]), encoded], dim=1)
+        fixed = fixed_features(spans.features[candidate], dots, read, owner, readable[row])
         losses = {"links": self._two_passes(fixed, owner, gold, mention, candidate, draw)}
         if (gold >= 0).any():
-            ids = torch.from_numpy(spans.mentions.entity[candidate])
-            losses["entities"] = _entity_loss(dots, owner, gold, read.vectors, entities, ids)
+            losses["entities"] = _entity_loss(spans, candidate, dots, owner, gold, read.vectors)
         return losses
 
     @staticmethod
@@ -315,14 +312,25 @@ class LinkTask(AdamWTask[np.ndarray]):
         return (loss + link_loss(second, owner, right, weight)) / 2
 
 
+def _entity_vectors(spans: TrainingSpans, candidate: np.ndarray) -> Tensor:
+    return spans.entity_vectors[torch.from_numpy(spans.entity_row[candidate])]
+
+
 def _entity_loss(
-    dots: Tensor, owner: Tensor, gold: np.ndarray, vectors: Tensor, entities: Tensor, ids: Tensor
+    spans: TrainingSpans,
+    candidate: np.ndarray,
+    dots: Tensor,
+    owner: Tensor,
+    gold: np.ndarray,
+    vectors: Tensor,
 ) -> Tensor:
     """Return the loss of the mentions (M,) whose right candidate is known, by its row in `gold`."""
     marked = np.flatnonzero(gold >= 0)
-    right = torch.from_numpy(gold[marked])
+    right = gold[marked]
     marked_vectors = vectors[torch.from_numpy(marked)]
-    return entity_loss(dots, owner, right, marked_vectors, entities[right], ids[right])
+    entities = _entity_vectors(spans, candidate[right])
+    ids = torch.from_numpy(spans.mentions.entity[candidate[right]])
+    return entity_loss(dots, owner, torch.from_numpy(right), marked_vectors, entities, ids)
 
 
 def _local_rows(gold: np.ndarray, candidate: np.ndarray) -> np.ndarray:

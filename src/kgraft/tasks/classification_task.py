@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, one_hot
 
-from kgraft.graft import GraftedEncoder, knowledge_off, record_grafts
+from kgraft.graft import GraftedEncoder, GraftOutput, knowledge_off, record_grafts
 from kgraft.tasks.examples import Examples
 from kgraft.tasks.settings import ClassificationSettings
 from kgraft.text import Encoder, MentionBatch, TokenSpans, Windows, freeze_bottom, length_batches
@@ -85,21 +85,28 @@ class ExampleWindows:
         """
         spans = self._spans_of(rows)
         indices, window_row = np.unique(spans.window, return_inverse=True)
-        ids, mask = map(torch.from_numpy, self.windows.padded(indices))
-        extra_inputs = encoder.extra_inputs(self.windows, indices)
-        with record_grafts() as record:
-            read = encoder.read(ids, mask, **extra_inputs)
+        read, record, knowledge = self._read(encoder, indices)
         window = torch.from_numpy(window_row)
         first, last = (torch.from_numpy(side)[:, None] for side in (spans.first, spans.last))
         parts = [_means(_covered(first, last, read.shape[1]), read[window])]
         for layer, size in mention_sizes(encoder).items():
-            means = read.new_zeros(len(window), size)
             if layer in record:
-                overlaps = _overlaps(extra_inputs["knowledge"][layer], window, first, last)
-                means = _means(overlaps, record[layer].mention_vectors[window])
-            parts.append(means)
+                overlaps = _overlaps(knowledge[layer], window, first, last)
+                parts.append(_means(overlaps, record[layer].mention_vectors[window]))
+            else:
+                parts.append(read.new_zeros(len(window), size))
         vectors = torch.cat(parts, -1)
         return vectors.view(len(rows), -1, vectors.shape[1])
+
+    def _read(
+        self, encoder: Encoder, indices: np.ndarray
+    ) -> tuple[Tensor, dict[int, GraftOutput], dict[int, MentionBatch]]:
+        """Read windows; return their tokens, what grafts made of them, and their mentions."""
+        ids, mask = map(torch.from_numpy, self.windows.padded(indices))
+        extra_inputs = encoder.extra_inputs(self.windows, indices)
+        with record_grafts() as record:
+            read = encoder.read(ids, mask, **extra_inputs)
+        return read, record, extra_inputs.get("knowledge", {})
 
     def _spans_of(self, rows: np.ndarray) -> TokenSpans:
         """Return the spans of some examples, those of one after those of another."""

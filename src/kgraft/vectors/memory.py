@@ -98,27 +98,36 @@ class Memory:
             assert self.switch_to(self.version + 1)
 
     def _write(self, read: Read, momentum: float, progress: Progress) -> None:
-        version = self.version + 1
-        done = self._done(version)
+        done = self._done(self.version + 1)
         progress.start("reading descriptions", sum(self.counts.values()))
         progress.advance(sum(done.values()))
+
+        def blended(part: Part, rows: np.ndarray) -> np.ndarray:
+            return self._blend(part, rows, read(part, rows), momentum)
+
         for part in PARTS:
-            path = self._file(part, version)
-            if path.is_file():
-                continue
-            partial, shape = path.with_suffix(".partial"), (self.counts[part], self.size)
-            new = open_memmap(partial, "r+" if done[part] else "w+", np.float32, shape)
-            for first in range(done[part], shape[0], ROWS):
-                rows = np.arange(first, min(first + ROWS, shape[0]))
-                new[rows] = self._blend(part, rows, read(part, rows), momentum)
-                new.flush()
-                done[part] = first + len(rows)
-                self._note(version, done)
-                progress.advance(len(rows))
-            del new
-            flush(partial)
-            partial.replace(path)
+            if not self._file(part, self.version + 1).is_file():
+                self._write_part(part, blended, done, progress)
         (self.folder / DONE).unlink(missing_ok=True)
+
+    def _write_part(
+        self, part: Part, read: Read, done: dict[Part, int], progress: Progress
+    ) -> None:
+        """Write the file of entities or of relations, from where it was interrupted."""
+        version = self.version + 1
+        path = self._file(part, version)
+        partial, shape = path.with_suffix(".partial"), (self.counts[part], self.size)
+        new = open_memmap(partial, "r+" if done[part] else "w+", np.float32, shape)
+        for first in range(done[part], shape[0], ROWS):
+            rows = np.arange(first, min(first + ROWS, shape[0]))
+            new[rows] = read(part, rows)
+            new.flush()
+            done[part] = first + len(rows)
+            self._note(version, done)
+            progress.advance(len(rows))
+        del new
+        flush(partial)
+        partial.replace(path)
 
     def _blend(self, part: Part, rows: np.ndarray, new: np.ndarray, momentum: float) -> np.ndarray:
         """Return m E + (1 - m) E_new of some rows."""

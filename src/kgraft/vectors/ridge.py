@@ -35,9 +35,7 @@ def fit_ridge(
     x, y = x.double(), y.double()
     mean_x, mean_y = x.mean(0), y.mean(0)
     centred, target = x - mean_x, y - mean_y
-    squares, v = torch.linalg.eigh(centred.T @ centred)
-    solid = squares > squares.clamp(min=0).max() * 1e-12
-    squares, v = squares[solid], v[:, solid]
+    squares, v = _singular_squares(centred)
     u = centred @ v / squares.sqrt()  # (n, K)
     projected = u.T @ target  # (K, B)
     penalties = [strength * float(squares.sum()) / x.shape[1] for strength in strengths]
@@ -56,3 +54,10 @@ def _left_out(
     own = 1 / len(u) + (u * u) @ f  # (n,)
     missed /= (1 - own).clamp(min=1e-9)[:, None]
     return float((missed * missed).mean())
+
+
+def _singular_squares(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return S² (K,) and V (A, K) of x = U S Vᵀ, without what is zero but for rounding."""
+    squares, v = torch.linalg.eigh(x.T @ x)
+    solid = squares > squares.clamp(min=0).max() * 1e-12
+    return squares[solid], v[:, solid]

@@ -19,9 +19,11 @@ from kgraft.cli.output import (
     print_trained,
 )
 from kgraft.cli.settings_options import Changes, settings_options
-from kgraft.progress import progress_bar
+from kgraft.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
+    from kgraft.graph import Graph
+    from kgraft.joint import FineTuning
     from kgraft.training import Epoch
 
 
@@ -66,7 +68,7 @@ def train(
     need_data(data, "train.jsonl", "dev.jsonl")
     need_room(out, overwrite=overwrite)
     from kgraft.ask import Questions, train_answerer
-    from kgraft.joint import FineTuning, JointModel
+    from kgraft.joint import JointModel
     from kgraft.training import read_manifest
 
     settings = AnswererSettings().replace(**changes)
@@ -76,10 +78,8 @@ def train(
         print(f"{counts}; seed {settings.seed}", file=sys.stderr)
     figures: dict[str, float] = {}
     with progress_bar(quiet) as progress:
-        joint = JointModel.from_pretrained(model)
-        tuning = FineTuning(joint, opened, settings.seed, progress=progress)
         for epoch in train_answerer(
-            tuning,
+            _fine_tuning(model, opened, settings.seed, progress),
             questions,
             valid,
             out,
@@ -90,6 +90,13 @@ def train(
         ):
             figures = _report(epoch, quiet=quiet)
     print_trained(out, figures, f"ask with  kgraft ask QUESTION -m {out}", as_json=as_json)
+
+
+def _fine_tuning(model: Path, graph: Graph, seed: int, progress: Progress) -> FineTuning:
+    """Open a joint model to be fine-tuned over a graph."""
+    from kgraft.joint import FineTuning, JointModel
+
+    return FineTuning(JointModel.from_pretrained(model), graph, seed, progress=progress)
 
 
 def _report(epoch: Epoch, *, quiet: bool) -> dict[str, float]:

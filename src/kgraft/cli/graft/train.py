@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -129,11 +129,9 @@ def train(
 
       kgraft graft train world --recall-facts --out recalls
     """
-    from kgraft.graph import Graph
-
-    _check_relations(Graph.open(graph), hypernym_relation or ())
+    _check_relations(graph, hypernym_relation)
     knowledge = _knowledge_kind(knowledge, recall_facts=recall_facts)
-    _check(kind, texts, init_from, vectors or ())
+    _check(kind, texts, init_from, vectors)
     need_encoder(encoder)
     need_room(out, overwrite=overwrite)
     settings = GraftSettings().replace(**changes)
@@ -144,13 +142,9 @@ def train(
         source = _open_knowledge(graph, vectors, knowledge, hypernym_relation, host, progress)
         after = _attach(host, source, layer, kind, settings.seed)
         data = source.training_texts(host, after, texts, text_settings, seed=settings.seed)
-        about = f"{source.name} after layer {after}; {data.description}; seed {settings.seed}"
-        if init_from is None and settings.masks_words:
-            about += "\na head for masked words is trained first"
-        _print_status(about, quiet=quiet)
-        identity = {**text_settings.to_dict(), "graph": source.graph.manifest.version}
-        training = _Training(out, settings, identity, init_from, overwrite)
-        for epoch in training.run(host, data, progress):
+        _print_status(_describe(source, data, after, settings, init_from), quiet=quiet)
+        training = _Training(out, settings, text_settings, init_from, overwrite)
+        for epoch in training.run(host, source.graph, data, progress):
             figures = _report(epoch, quiet=quiet)
     _print_result(out, figures, as_json=as_json)
 
@@ -161,16 +155,19 @@ class _Training:
 
     out: Path
     settings: GraftSettings
-    identity: dict[str, Any]
+    text_settings: TextSettings
     init_from: Path | None
     overwrite: bool
 
-    def run(self, host: GraftedEncoder, data: GraftTexts, progress: Progress) -> Iterator[Epoch]:
+    def run(
+        self, host: GraftedEncoder, graph: Graph, data: GraftTexts, progress: Progress
+    ) -> Iterator[Epoch]:
         """Train on texts, with the head of the graft that it is added to, or one trained first."""
         from kgraft.graft import train_graft
         from kgraft.text import MaskedHead
 
         head = None if self.init_from is None else MaskedHead.load(self.init_from, host).train()
+        identity = {**self.text_settings.to_dict(), "graph": graph.manifest.version}
         yield from train_graft(
             host,
             data.train,
@@ -178,7 +175,7 @@ class _Training:
             valid=data.valid,
             head=head,
             settings=self.settings,
-            identity={**self.identity, "texts": data.digest},
+            identity={**identity, "texts": data.digest},
             overwrite=self.overwrite,
             progress=progress,
         )
@@ -229,19 +226,25 @@ def _knowledge_kind(knowledge: str | None, *, recall_facts: bool) -> str | None:
     return FACT_RECALL
 
 
-def _check_relations(graph: Graph, names: Sequence[str]) -> None:
-    for name in names:
-        graph.relation(name)
+def _check_relations(graph: str, names: Sequence[str] | None) -> None:
+    """Refuse a graph that cannot be opened, and relations that it does not have."""
+    from kgraft.graph import Graph
+
+    opened = Graph.open(graph)
+    for name in names or ():
+        opened.relation(name)
 
 
-def _check(kind: str, texts: Path | None, init_from: Path | None, vectors: Sequence[Path]) -> None:
+def _check(
+    kind: str, texts: Path | None, init_from: Path | None, vectors: Sequence[Path] | None
+) -> None:
     """Refuse what is not there, before anything slow is loaded."""
     from kgraft.graft import GRAFTS
 
     GRAFTS.check(kind)
     need_texts(texts)
     need_graft(init_from)
-    for folder in vectors:
+    for folder in vectors or ():
         need_vectors(folder)
 
 
@@ -252,6 +255,20 @@ def _host(init_from: Path | None, encoder: str | None) -> GraftedEncoder:
     if init_from is not None:
         return GraftedEncoder.from_pretrained(init_from)
     return GraftedEncoder(Encoder.load(encoder))
+
+
+def _describe(
+    source: GraphKnowledge,
+    data: GraftTexts,
+    layer: int,
+    settings: GraftSettings,
+    init_from: Path | None,
+) -> str:
+    """Say what is about to be trained."""
+    about = f"{source.name} after layer {layer}; {data.description}; seed {settings.seed}"
+    if init_from is None and settings.masks_words:
+        about += "\na head for masked words is trained first"
+    return about
 
 
 def _print_result(out: Path, figures: dict[str, float], *, as_json: bool) -> None:

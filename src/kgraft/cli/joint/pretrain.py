@@ -24,6 +24,7 @@ from kgraft.progress import progress_bar
 if TYPE_CHECKING:
     from kgraft.corpus import AnnotatedTexts
     from kgraft.graph import Graph
+    from kgraft.joint import JointModel
     from kgraft.progress import Progress
     from kgraft.training import Epoch
 
@@ -74,9 +75,7 @@ def pretrain(
     need_texts(texts)
     need_encoder(encoder)
     need_room(out, overwrite=overwrite)
-    from kgraft.joint import JointModel
     from kgraft.joint import pretrain as pretrain_model
-    from kgraft.text import Encoder
 
     settings = PretrainSettings(weights=Weights().replace(**weights)).replace(**changes)
     config, seed = JointConfig().replace(**shape), settings.seed
@@ -84,7 +83,7 @@ def pretrain(
     with progress_bar(quiet) as progress:
         data = _read_texts(texts, opened, out, seed, progress)
         train, valid = data.hold_out(seed=seed)
-        model = JointModel(Encoder.load(encoder, max_length=MAX_LENGTH), config, seed=seed)
+        model = _new_model(encoder, config, seed)
         if not quiet:
             counts = f"{len(train):,} texts with {len(train.mentions):,} mentions"
             print(f"{counts}, {len(valid):,} held out; seed {seed}", file=sys.stderr)
@@ -100,6 +99,14 @@ def pretrain(
         ):
             figures = _report(epoch, quiet=quiet)
     print_trained(out, figures, "measure it with  kgraft joint eval", as_json=as_json)
+
+
+def _new_model(encoder: str | None, config: JointConfig, seed: int) -> JointModel:
+    """Begin a model with an encoder's weights."""
+    from kgraft.joint import JointModel
+    from kgraft.text import Encoder
+
+    return JointModel(Encoder.load(encoder, max_length=MAX_LENGTH), config, seed=seed)
 
 
 def _read_texts(

@@ -67,14 +67,7 @@ def text(
 
       kgraft link --file docs.jsonl --out links.jsonl --graph company
     """
-    if (text is None) == (file is None):
-        raise BadInput("give a text, or --file with texts", remedy="kgraft link --help")
-    if out is not None and file is None:
-        raise BadInput("--out is for the links of --file", remedy="leave it out, or use --json")
-    if text == "-":
-        text = _standard_input()
-    if text is not None and not text.strip():
-        raise BadInput("the text is empty", remedy="give some words to read")
+    text = _given_text(text, file, out)
     pins = _parse_pins(pin or [])
     from kgraft.graph import Graph
 
@@ -119,6 +112,19 @@ def _parse_pins(pins: list[str]) -> dict[str, str]:
             raise BadInput(f"--pin is {pin!r}", remedy="write NAME=ID")
         pairs[name.strip()] = entity.strip()
     return pairs
+
+
+def _given_text(text: str | None, file: Path | None, out: Path | None) -> str | None:
+    """Return the text, if one is given; refuse what does not go together."""
+    if (text is None) == (file is None):
+        raise BadInput("give a text, or --file with texts", remedy="kgraft link --help")
+    if out is not None and file is None:
+        raise BadInput("--out is for the links of --file", remedy="leave it out, or use --json")
+    if text == "-":
+        text = _standard_input()
+    if text is not None and not text.strip():
+        raise BadInput("the text is empty", remedy="give some words to read")
+    return text
 
 
 def _standard_input() -> str:

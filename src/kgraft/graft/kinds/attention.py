@@ -57,23 +57,19 @@ class KnowledgeAttention(Graft):
     ) -> None:
         super().__init__(host_size, knowledge)
         settings = settings or _default_settings(knowledge)
-        size, inner = settings.size, settings.inner
+        size = settings.size
         self.settings, self.mention_size = settings, size
         self.down = nn.Linear(host_size, size)  # W1
         self.up = nn.Linear(size, host_size)  # W2
         self.pool = nn.Linear(size, 1, bias=False)
-        own_size = settings.own_size
-        self.own = nn.Embedding(knowledge.count, own_size) if own_size else None
-        self.entity = nn.Linear(knowledge.size + own_size, size, bias=False)
-        self.spans = Block(size, settings.heads, inner, settings.dropout)
-        hidden_units = settings.score
-        self.score = nn.Sequential(
-            nn.Linear(2, hidden_units), nn.ReLU(), nn.Linear(hidden_units, 1)
-        )
+        self.own = _own_vectors(knowledge.count, settings.own_size)
+        self.entity = nn.Linear(knowledge.size + settings.own_size, size, bias=False)
+        self.spans = Block(size, settings.heads, settings.inner, settings.dropout)
+        self.score = _scorer(settings.score)
         self.null = nn.Parameter(torch.randn(size) * size**-0.5)
         self.mask = nn.Parameter(torch.randn(knowledge.size))
         self.words = Attention(size, settings.heads)
-        self.mix = feed_forward(size, inner, settings.dropout)
+        self.mix = feed_forward(size, settings.inner, settings.dropout)
         self._init_weights()
 
     @torch.no_grad()
@@ -219,3 +215,13 @@ def feed_forward(size: int, inner: int, dropout: float) -> nn.Sequential:
     return nn.Sequential(
         nn.Linear(size, inner), nn.GELU(), nn.Dropout(dropout), nn.Linear(inner, size)
     )
+
+
+def _own_vectors(count: int, size: int) -> nn.Embedding | None:
+    """Return the vectors that the graft learns of entities, None where they have no numbers."""
+    return nn.Embedding(count, size) if size else None
+
+
+def _scorer(hidden: int) -> nn.Sequential:
+    """Return what scores a candidate from its prior and its product with the mention."""
+    return nn.Sequential(nn.Linear(2, hidden), nn.ReLU(), nn.Linear(hidden, 1))

@@ -98,19 +98,20 @@ def _notes(places: Mapping[str, int], names: list[str], kind: str) -> list[str]:
     ]
 
 
+def _apoc_node(value: Object, properties: Object) -> tuple[Object, str, list[str]]:
+    others = {name: v for name, v in properties.items() if name not in ("id", "types")}
+    row, _, notes = entity(others)
+    row = {**row, "id": plain(value.get("id")), "types": texts(value.get("labels"))}
+    return row, "entity", notes
+
+
 def _apoc(value: Object) -> tuple[Object, str, list[str]]:
     """Return a node or relationship of an export by Neo4j's APOC."""
     properties = value["properties"]
     if not isinstance(properties, dict):
         raise ValueError("properties must be an object")
     if value["type"] == "node":
-        others = {name: v for name, v in properties.items() if name not in ("id", "types")}
-        row, _, notes = entity(others)
-        return (
-            {**row, "id": plain(value.get("id")), "types": texts(value.get("labels"))},
-            ("entity"),
-            notes,
-        )
+        return _apoc_node(value, properties)
     ends = (value.get("start"), value.get("end"))
     head, tail = (plain(end.get("id")) if isinstance(end, dict) else None for end in ends)
     others = {name: v for name, v in properties.items() if name not in (*PARTS, "split", "kind")}

@@ -56,6 +56,12 @@ def parse_xml(path: Path, handler: Handler, progress: Progress) -> Iterator[None
     parser.EntityDeclHandler = entity
     parser.UnparsedEntityDeclHandler = entity
     parser.ExternalEntityRefHandler = entity
+    yield from _parse(path, parser, progress)
+    yield
+
+
+def _parse(path: Path, parser: expat.XMLParserType, progress: Progress) -> Iterator[None]:
+    """Hand a file to a parser; yield after each piece but the last."""
     with open_bytes(path, progress) as stream:
         try:
             while chunk := stream.read(CHUNK):
@@ -67,7 +73,6 @@ def parse_xml(path: Path, handler: Handler, progress: Progress) -> Iterator[None
         except (expat.ExpatError, LookupError, ValueError) as error:
             reason = " ".join(str(error).split())[:200]
             _refuse(path, parser, f"not well-formed XML ({reason})")
-    yield
 
 
 def _local(name: str) -> str:

@@ -118,14 +118,12 @@ def _candidates(
 ) -> dict[str, pa.Table]:
     """Weigh each (alias, entity): 1 + counts where some candidate has any, else 1 + degree."""
     visible = alias >= 0
-    pairs = alias[visible] << np.int64(32) | names.entity[visible]
-    pairs, pair = np.unique(pairs, return_inverse=True)
-    row, entity = pairs >> np.int64(32), (pairs & np.int64(0xFFFFFFFF)).astype(np.int32)
+    row, entity, pair = _distinct_pairs(alias[visible], names.entity[visible])
     seen, counted = _counts(names.count[visible], pair, row, aliases)
     weight = 1.0 + np.where(counted[row], seen, degree[entity])
     order = np.lexsort((entity, -weight, row))
     bounds = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=aliases))])
-    forms = _pair_forms(names.forms()[visible], pair, len(pairs))
+    forms = _pair_forms(names.forms()[visible], pair, len(row))
     return {
         "alias_bounds": pa.table({"start": narrow(bounds)}),
         "candidates": pa.table(
@@ -133,6 +131,14 @@ def _candidates(
         ),
         "name_forms": pa.table({"forms": forms[order]}),
     }
+
+
+def _distinct_pairs(
+    alias: np.ndarray, entity: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return alias and entity of each distinct pair, in order, and the pair of each row."""
+    pairs, pair = np.unique(alias << np.int64(32) | entity, return_inverse=True)
+    return pairs >> np.int64(32), (pairs & np.int64(0xFFFFFFFF)).astype(np.int32), pair
 
 
 def _counts(

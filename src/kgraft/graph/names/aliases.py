@@ -55,6 +55,10 @@ class Aliases:
         self._postings = numbers(tables["postings"]["alias"])
         self._word_start = numbers(tables["words"]["start"])
         self._words = _hash_index(tables["words"], tables["word_buckets"])
+        self._open_caches()
+
+    def _open_caches(self) -> None:
+        """Keep what was looked up for words."""
         self._first_words = ResultCache[str, tuple[int, int]](self._look_up_words)
         self._names_with = ResultCache[str, list[tuple[int, list[str]]]](
             lambda words: map(self._find_names_with, words), NAMES_OF_WORDS
@@ -219,25 +223,26 @@ class Aliases:
 
         `value` is what the table says of each token as the first of a phrase.
         """
-        firsts, lengths, aliases = [], [], []
+        none = np.zeros(0, np.int64)
+        parts = [(none, none, none), *self._phrases_by_length(token, value)]
+        first, size, alias = map(np.concatenate, zip(*parts, strict=True))
+        order = np.lexsort((size, first))
+        return first[order], size[order], alias[order]
+
+    def _phrases_by_length(
+        self, token: np.ndarray, value: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield the matches of one token, those of two, and so on."""
         active, phrase, length = np.arange(len(token)), token, 1
         while active.size:
             alias = (value & ~LONGER).astype(np.int64) - 1
             is_name = alias >= 0
-            firsts.append(active[is_name])
-            aliases.append(alias[is_name])
-            lengths.append(np.full(int(is_name.sum()), length))
+            yield active[is_name], np.full(int(is_name.sum()), length), alias[is_name]
             more = ((value & LONGER) != 0) & (active + length < len(token))
             active = active[more]
             phrase = lengthen(phrase[more], token[active + length], self.seed)
             value = self._values(phrase)
             length += 1
-        if not firsts:
-            none = np.zeros(0, np.int64)
-            return none, none, none
-        first, size, alias = map(np.concatenate, (firsts, lengths, aliases))
-        order = np.lexsort((size, first))
-        return first[order], size[order], alias[order]
 
 
 def _hash_index(table: pa.Table, buckets: pa.Table) -> HashIndex:

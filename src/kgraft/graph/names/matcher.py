@@ -104,6 +104,12 @@ class NameMatcher:
         """
         self._learned = _Table.of(names, entities, counts) if len(names) else None
 
+    def _all_tables(self) -> list[_Table]:
+        """Return the tables of names, that of learnt ones included."""
+        if self._learned is None:
+            return list(self._tables)
+        return [*self._tables, replace(self._learned, hidden=self._removed)]
+
     def find(
         self, texts: Sequence[str], *, exact: bool = False, forms: WordForms | None = None
     ) -> Mentions:
@@ -114,9 +120,7 @@ class NameMatcher:
         """
         texts = TokenisedTexts.of(texts)
         bounds, tokens = texts.bounds, texts.words
-        tables = list(self._tables)
-        if self._learned is not None:
-            tables.append(replace(self._learned, hidden=self._removed))
+        tables = self._all_tables()
         parts = [_exact(table, tokens, Match.NAME) for table in tables]
         if not exact:
             names = _concatenate(parts)
@@ -277,15 +281,11 @@ def _rows(
 
 def _with_abbreviations(mentions: Mentions, texts: Sequence[str]) -> Mentions:
     """Return mentions with the abbreviations that the texts define, wherever they are used."""
-    spans: list[tuple[int, int, int]] = []
-    sources: list[int] = []
-    for text, start, end, source in _abbreviations(mentions, texts):
-        spans.append((text, start, end))
-        sources.append(source)
-    if not spans:
+    uses = np.array(list(_abbreviations(mentions, texts)), np.int64).reshape(-1, 4)
+    if not len(uses):
         return mentions
-    taken = mentions.select(np.array(sources))
-    columns = [np.repeat(column, taken.sizes) for column in np.array(spans).T]
+    taken = mentions.select(uses[:, 3])
+    columns = [np.repeat(column, taken.sizes) for column in uses[:, :3].T]
     kind = np.full(len(taken.entity), Match.ABBREVIATION, np.uint8)
     own = [np.repeat(a, mentions.sizes) for a in (mentions.text, mentions.start, mentions.end)]
     candidates = (mentions.entity, mentions.prior, mentions.match, mentions.forms)

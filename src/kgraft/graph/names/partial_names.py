@@ -29,10 +29,7 @@ def find_parts(
 
     No part begins at a word that is `covered` (N,), such as one of a longer name.
     """
-    long_enough = np.fromiter((len(word) >= SHORTEST for word in words), bool, len(words))
-    candidates = np.flatnonzero(long_enough & ~covered)
-    rare = ordinary_frequency([words[i] for i in candidates.tolist()]) < RARE
-    candidates = candidates[rare]
+    candidates = _rare_words(words, covered)
     holder_counts = aliases.count_holders([words[i] for i in candidates.tolist()])
     positions = candidates[(holder_counts > 0) & (holder_counts <= MOST_HOLDERS)]
     holders = {word: aliases.names_with(word) for word in {words[i] for i in positions.tolist()}}
@@ -67,3 +64,10 @@ def _agreement(words: Sequence[str], position: int, name: list[str]) -> tuple[in
     while words[last - 1] in FUNCTION_WORDS:
         last -= 1
     return first, last, len(name)
+
+
+def _rare_words(words: Sequence[str], covered: np.ndarray) -> np.ndarray:
+    """Return the positions of the long and rare words that are not covered."""
+    long_enough = np.fromiter((len(word) >= SHORTEST for word in words), bool, len(words))
+    candidates = np.flatnonzero(long_enough & ~covered)
+    return candidates[ordinary_frequency([words[i] for i in candidates.tolist()]) < RARE]

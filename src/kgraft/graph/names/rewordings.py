@@ -182,10 +182,8 @@ class RewordingIndex:
         hashes = phrases.hashes
         low, high = (np.searchsorted(self._word, hashes, side) for side in ("left", "right"))
         high = np.where(ordinary_frequency(phrases.words) < FUNCTION_WORD, high, low)
-        partners = np.append(0, np.cumsum(high - low))
-        content = np.append(0, np.cumsum(hashes != NO_WORD))
-        several = content[phrases.last] - content[phrases.first] > 1
-        rows = np.flatnonzero(several & (partners[phrases.last] > partners[phrases.first]))
+        several = _sums(phrases, hashes != NO_WORD) > 1
+        rows = np.flatnonzero(several & (_sums(phrases, high - low) > 0))
         phrase, position = expand(phrases.first[rows], phrases.last[rows])
         inner, pair = expand(low[position], high[position])
         position, phrase = position[inner], rows[phrase[inner]]
@@ -261,3 +259,9 @@ def in_brackets(words: Sequence[str]) -> np.ndarray:
             inside[opened : position + 1] = position - opened <= BRACKETED
             opened = None
     return inside
+
+
+def _sums(phrases: Phrases, values: np.ndarray) -> np.ndarray:
+    """Return the sum of the values of the words of each phrase."""
+    sums = np.append(0, np.cumsum(values))
+    return sums[phrases.last] - sums[phrases.first]

@@ -31,7 +31,7 @@ def reciprocal_ranks(
     windows = encoder.windows(clozes.texts, extra_inputs=use_knowledge)
     mask_token = encoder.tokenizer.mask_token_id
     encoder.model.eval()
-    counts = np.stack([np.zeros(len(clozes)), np.ones(len(clozes))], axis=1)
+    counts = np.ones((len(clozes), 2))
     for indices in length_batches(windows.lengths, TOKENS):
         ids, mask = map(torch.from_numpy, windows.padded(indices))
         hidden = encoder.read(ids, mask, **encoder.extra_inputs(windows, indices))
@@ -40,9 +40,14 @@ def reciprocal_ranks(
         fact = windows.text[indices]
         for row, index in enumerate(fact.tolist()):  # few have other right objects
             logits[row, torch.from_numpy(clozes.others[index])] = -torch.inf
-        own = logits.gather(1, torch.from_numpy(clozes.word[fact])[:, None])
-        counts[fact, 0] = 1 / (1 + (logits > own).sum(1)).numpy()
+        counts[fact, 0] = 1 / _ranks(logits, torch.from_numpy(clozes.word[fact]))
     return counts
+
+
+def _ranks(logits: torch.Tensor, word: torch.Tensor) -> np.ndarray:
+    """Return the rank of a word in each row of logits, the best being 1."""
+    own = logits.gather(1, word[:, None])
+    return (1 + (logits > own).sum(1)).numpy()
 
 
 class FactEvaluation(GraftEvaluation):

@@ -77,11 +77,9 @@ class LinkPredictionTask(AdamWTask[np.ndarray]):
         self, reader: nn.Module, relations: Tensor, graph: Graph, settings: LinkPredictionSettings
     ) -> None:
         triples, count = graph.whole().triples, len(graph.relations)
-        parts = [triples.take(triples.split == index) for index in range(len(SPLITS))]
-        if not len(parts[0]):
-            raise BadInput("the graph has no facts to learn from", remedy="give a graph with some")
-        self.facts = FactQueries(parts[0], count)
-        self.valid, self.test = (Queries.of(part, count) for part in parts[1:3])
+        train, valid, test = _facts_by_split(triples)
+        self.facts = FactQueries(train, count)
+        self.valid, self.test = Queries.of(valid, count), Queries.of(test, count)
         self.known = Queries.of(triples, count)
         self.settings, self.relations, self.entities = settings, relations, len(graph.entities)
         with seeded(settings.seed):
@@ -192,3 +190,11 @@ class LinkPredictionEvaluation(JointEvaluation):
 
 
 JOINT_TASKS.register("links")(LinkPredictionEvaluation())
+
+
+def _facts_by_split(triples: TripleArrays) -> list[TripleArrays]:
+    """Return the facts to learn from, to validate with and to test with."""
+    parts = [triples.take(triples.split == index) for index in range(len(SPLITS))]
+    if not len(parts[0]):
+        raise BadInput("the graph has no facts to learn from", remedy="give a graph with some")
+    return parts

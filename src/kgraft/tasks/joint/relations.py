@@ -30,14 +30,8 @@ VALID_RELATIONS = 8  # that are held out to validate
 VALID_TEXTS = 100  # of each of them
 
 
-def episodes(
-    vectors: np.ndarray, relation: np.ndarray, ways: int, shots: int, count: int, *, seed: int = 0
-) -> np.ndarray:
-    """Return which of `count` episodes are answered right, (count,).
-
-    Each draws `ways` relations, `shots` examples of each, and a text of one of them.
-    """
-    random = np.random.default_rng(seed)
+def _rows_by_relation(relation: np.ndarray, ways: int, shots: int) -> list[np.ndarray]:
+    """Return the rows of each relation, if there are enough for episodes."""
     rows = [np.flatnonzero(relation == index) for index in np.unique(relation)]
     enough = sum(len(own) > shots for own in rows)
     if len(rows) < ways or enough < len(rows):
@@ -46,6 +40,18 @@ def episodes(
             f"got {enough} of {len(rows)}",
             remedy="give more texts, or fewer ways or shots",
         )
+    return rows
+
+
+def episodes(
+    vectors: np.ndarray, relation: np.ndarray, ways: int, shots: int, count: int, *, seed: int = 0
+) -> np.ndarray:
+    """Return which of `count` episodes are answered right, (count,).
+
+    Each draws `ways` relations, `shots` examples of each, and a text of one of them.
+    """
+    random = np.random.default_rng(seed)
+    rows = _rows_by_relation(relation, ways, shots)
     right = np.zeros(count, bool)
     for episode in range(count):
         chosen = random.choice(len(rows), ways, replace=False)

@@ -77,12 +77,12 @@ class SparqlSource:
                 self._save(answer, path, progress)
         except urllib.error.HTTPError as error:
             with error:
-                text = " ".join(error.read(2000).decode("utf-8", "replace").split())[:200]
+                text = _one_line(error.read(2000).decode("utf-8", "replace"))
             raise self._bad(f"the endpoint says {error.code}: {text}", "correct it") from error
         except BadInput:
             raise
         except (OSError, HTTPException, ValueError) as error:
-            reason = " ".join(str(getattr(error, "reason", error)).split())[:200]
+            reason = _one_line(str(getattr(error, "reason", error)))
             raise self._bad(f"cannot be reached ({reason})", "check the address") from error
         return path if path.suffix != ".srj" else self._triples(path)
 
@@ -134,3 +134,7 @@ def _text(query: str | Path) -> str:
     except (OSError, ValueError) as error:
         reason = f"the query cannot be read ({' '.join(str(error).split())[:200]})"
         raise BadInput(reason, file=str(query), remedy="check the path") from error
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:200]

@@ -84,14 +84,19 @@ def _values(lines: pa.Array) -> ValueColumns | None:
     position = np.searchsorted(brackets, begins)
     subject, predicate = brackets[position], brackets[position + 1]
     stop = ends - 3 - (octets[ends - 2] == ord("\r"))
-    tags = pc.dictionary_encode(_slices(octets, last + 1, stop))
-    names = pa.array([_datatype(tag) for tag in tags.dictionary.to_pylist()], pa.string())
     return ValueColumns(
         _slices(octets, begins + 1, subject),
         _slices(octets, subject + 3, predicate),
-        pa.DictionaryArray.from_arrays(tags.indices, names),
+        _datatypes(_slices(octets, last + 1, stop)),
         _slices(octets, first + 1, last),
     )
+
+
+def _datatypes(tags: pa.Array) -> pa.DictionaryArray:
+    """Return the datatypes that the tags behind literals stand for."""
+    codes = pc.dictionary_encode(tags)
+    names = pa.array([_datatype(tag) for tag in codes.dictionary.to_pylist()], pa.string())
+    return pa.DictionaryArray.from_arrays(codes.indices, names)
 
 
 def _datatype(tag: str) -> str:

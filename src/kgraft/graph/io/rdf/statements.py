@@ -283,9 +283,13 @@ class Statements:
             make = Entities if of == "entity" else Relations
             yield make(table, self._origin)
 
-    def _triples(self, head: pa.Array, relation: pa.Array, tail: pa.Array) -> Iterator[Batch]:
+    def _without_noise(self, head: pa.Array, relation: pa.Array, tail: pa.Array) -> pa.Array:
+        """Return a mask of the triples to keep."""
         noise = pc.or_(self._noise(head, HEADS, self._pages), self._noise(relation, RELATIONS))
-        keep = pc.invert(pc.or_(noise, self._noise(tail, NODES)))
+        return pc.invert(pc.or_(noise, self._noise(tail, NODES)))
+
+    def _triples(self, head: pa.Array, relation: pa.Array, tail: pa.Array) -> Iterator[Batch]:
+        keep = self._without_noise(head, relation, tail)
         if not pc.all(keep).as_py():
             self._left_out[OTHER] += len(head) - pc.sum(keep).as_py()
             head, relation, tail = (column.filter(keep) for column in (head, relation, tail))

@@ -86,13 +86,11 @@ class TextRows:
         ids, field, value = ids_of(subjects), pa.array(self._fields), pa.array(self._values)
         ranks = np.array(self._ranks, np.int8)
         self._keep(np.flatnonzero(of == -2))
-        batches = []
-        for code in (1, 2, 0):
-            chosen = np.flatnonzero(of == code)
-            rows = pa.array(chosen)
-            if len(chosen):
-                columns = ids.take(rows), field.take(rows), value.take(rows)
-                batches.append(Attributes(*columns, rank=ranks[chosen], of=OF[code]))
+        batches = [
+            _attributes((ids, field, value), ranks, rows, OF[code])
+            for code in (1, 2, 0)
+            if len(rows := np.flatnonzero(of == code))
+        ]
         return batches, int((of == -1).sum())
 
     def _keep(self, rows: np.ndarray) -> None:
@@ -109,3 +107,12 @@ class TextRows:
                 mask = numbers(pc.starts_with(subjects, prefix))
                 of[mask & (of == 0)] = 1 if kind == "relation" else 2
         return of
+
+
+def _attributes(
+    columns: tuple[pa.Array, pa.Array, pa.Array], ranks: np.ndarray, rows: np.ndarray, of: Of
+) -> Attributes:
+    """Return some rows of ids, fields and values."""
+    chosen = pa.array(rows)
+    entity, field, value = (column.take(chosen) for column in columns)
+    return Attributes(entity, field, value, rank=ranks[rows], of=of)

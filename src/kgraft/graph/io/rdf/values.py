@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 import numpy as np
@@ -49,11 +49,19 @@ class ValueRows:
         texts = numbers(pc.is_in(property_, self._also_texts))
         of_relation = numbers(pc.starts_with(subject, f"{OURS}relation:"))
         columns = ids_of(subject), ids_of(property_), datatype, value
-        batches = []
-        for mask in (of_relation, ~of_relation):
-            keep = pa.array(mask & ~noise & ~waiting)
-            subject, name, kind, text = (column.filter(keep) for column in columns)
-            if len(subject):
-                of: Of = "relation" if mask is of_relation else None
-                batches.append(Literals(subject, name, kind, text, of))
+        keep = ~noise & ~waiting
+        batches = [
+            *_literals(columns, keep & of_relation, "relation"),
+            *_literals(columns, keep & ~of_relation, None),
+        ]
         return batches, int((noise & ~texts).sum())
+
+
+def _literals(
+    columns: tuple[pa.Array, pa.Array, pa.Array, pa.Array], mask: np.ndarray, of: Of
+) -> Iterator[Literals]:
+    """Yield the rows of a mask, if there are any."""
+    keep = pa.array(mask)
+    subject, property_, datatype, value = (column.filter(keep) for column in columns)
+    if len(subject):
+        yield Literals(subject, property_, datatype, value, of)

@@ -120,14 +120,18 @@ class _DotReader:
         if len(ends) == 1:
             for name in ends[0]:
                 self.names[name].values |= values
+        self._add_edges(ends, {**edge, **values}, line)
+        return list(chain.from_iterable(ends))
+
+    def _add_edges(self, ends: list[list[str]], values: Values, line: int) -> None:
+        """Add the edges of a chain: from each node of an end to each of the next."""
         self._left -= sum(len(heads) * len(tails) for heads, tails in pairwise(ends))
         if self._left < 0:
             raise self._bad(f"its subgraphs stand for more than {MOST:,} edges")
-        shown = {key: _plain(value) for key, value in {**edge, **values}.items()}
+        shown = {key: _plain(value) for key, value in values.items()}
         for heads, tails in pairwise(ends):
             for head, tail in product(heads, tails):
                 self.rows.add(Item("edge", {"source": head, "target": tail}, line, shown))
-        return list(chain.from_iterable(ends))
 
     def _end(self, node: Values, edge: Values, depth: int) -> list[str]:
         """Read one end of an edge: a node, or the nodes of a subgraph."""

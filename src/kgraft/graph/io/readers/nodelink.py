@@ -47,19 +47,27 @@ class NodeLinkSource(GraphFile):
         """Yield nodes as entities, then links as triples; a place in a list counts as a line."""
         document = _read(self.path, progress)
         nodes, edges, graph = _lists(document, self.path)
-        rows, triples = TableRows("entity", str(self.path)), TripleRows(str(self.path))
         reader = _Items(self.path, refusals, _ids(nodes, edges))
+        yield from self._entities(reader, nodes)
+        default = "both" if graph.get("directed") is False else "forward"
+        yield from self._triples(reader, edges, default)
+
+    def _entities(self, reader: _Items, nodes: list[Any]) -> Iterator[Batch]:
+        rows = TableRows("entity", str(self.path))
         for number, node in enumerate(nodes, 1):
             if row := reader.node(node, number):
                 rows.add(row, number)
             if rows.full:
                 yield from rows.take()
         yield from rows.take()
-        undirected = graph.get("directed") is False
+
+    def _triples(self, reader: _Items, edges: list[Any], default: str) -> Iterator[Batch]:
+        """Yield links as triples; `default` is the way of those that do not say it."""
+        triples = TripleRows(str(self.path))
         for number, link in enumerate(edges, 1):
             if (triple := reader.edge(link, number)) is None:
                 continue
-            way = _way(link) or ("both" if undirected else "forward")
+            way = _way(link) or default
             if way != "backward":
                 triples.add(triple, number)
             if way == "backward" or (way == "both" and triple[0] != triple[2]):

@@ -95,6 +95,12 @@ class _Network:
         else:
             self._add_line(words, self._label(text), line)
 
+    def _begin_vertices(self, words: list[str], line: int) -> None:
+        """Take in the number of vertices."""
+        if not words or not words[0].isdecimal() or self._size is not None:
+            raise _bad("*Vertices needs one number, once", self.path, line)
+        self._size = int(words[0])
+
     def _begin(self, text: str, line: int) -> None:
         """Begin a section: its name stands behind the star, and what it is called behind that."""
         words = [quoted or plain for quoted, plain, _ in _words(text[1:])]
@@ -105,9 +111,7 @@ class _Network:
         elif name == "network":
             self._skipping = False
         elif name == "vertices" and not self._skipping:
-            if not rest or not rest[0].isdecimal() or self._size is not None:
-                raise _bad("*Vertices needs one number, once", self.path, line)
-            self._size = int(rest[0])
+            self._begin_vertices(rest, line)
         elif name not in ("vertices", "matrix", *LINES, *LISTS):
             raise _bad(f"the section *{name[:40]} is not known", self.path, line)
         names = [word for word in rest if not re.fullmatch(r":?\d*", word)]

@@ -36,6 +36,7 @@ from kgraft.graph.io.options import TableOptions
 from kgraft.graph.io.readers import FORMATS
 from kgraft.graph.io.tables.column_names import (
     FIELDS,
+    EdgeColumns,
     edge_columns,
     entity_columns,
     id_space,
@@ -233,12 +234,7 @@ def _tables(
     for block in file.columns(header=header):
         for position in counts:
             block = _without_bad_counts(file, block, position)
-        typed = {
-            name: _typed(file, name, block.columns[k], marks.get(name, "|"))
-            if name in schema.names
-            else _text(file, block.columns[k])
-            for k, name in sorted(columns.items())
-        }
+        typed = _typed_columns(file, block, schema, columns, marks)
         if space:
             typed["id"] = _in_space(typed["id"], space)
         yield pa.table(typed), Origin(str(file.path), block.lines)
@@ -297,17 +293,34 @@ def _names(file: RowFile) -> list[str]:
     return names if file.quoted else [unescape(name) for name in names]
 
 
+def _typed_columns(
+    file: RowFile, block: Columns, schema: pa.Schema, columns: dict[int, str], marks: dict[str, str]
+) -> dict[str, pa.Array]:
+    """Return the columns of a block by name, those of the schema with their types."""
+    return {
+        name: _typed(file, name, block.columns[k], marks.get(name, "|"))
+        if name in schema.names
+        else _text(file, block.columns[k])
+        for k, name in sorted(columns.items())
+    }
+
+
+def _edge_columns(
+    file: RowFile, names: list[str], role: str, options: TableOptions
+) -> tuple[EdgeColumns, bool]:
+    """Return the columns of triples, and whether the first row names them."""
+    trusted = role in SPLIT_FILES
+    edges = find_edges(names, file.sample, options, file.path, file.refusals, trusted=trusted)
+    if edges is None:
+        raise ask_for_columns(names, file.sample, file.path)
+    return edges
+
+
 def _triples(file: RowFile, role: str, options: TableOptions, *, spaced: bool) -> Iterator[Triples]:
     if file.first is None:
         return
-    names, sample = _names(file), file.sample
-    split = TRIPLE_FILES.get(role, "train")
-    edges = find_edges(
-        names, sample, options, file.path, file.refusals, trusted=role in SPLIT_FILES
-    )
-    if edges is None:
-        raise ask_for_columns(names, sample, file.path)
-    columns, header = edges
+    names, split = _names(file), TRIPLE_FILES.get(role, "train")
+    columns, header = _edge_columns(file, names, role, options)
     rows = EdgeRows(columns, names if header else [""] * len(names), str(file.path), file.refusals)
     ends = {position: id_space(names[position]) for position in (columns.head, columns.tail)}
     for block in file.columns(header=header):

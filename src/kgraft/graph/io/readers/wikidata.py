@@ -10,9 +10,9 @@ classes that the file uses and lacks get their labels from a table of the common
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +32,15 @@ from kgraft.progress import Progress
 INSTANCE_OF = "P31"
 KINDS = {"item": "entity", "property": "relation"}
 MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
+
+
+class _Item(NamedTuple):
+    """An item or a property to declare: its line, `entity` or `relation`, its row and values."""
+
+    line: int
+    kind: str
+    row: Object
+    values: list[tuple[str, Value | str]]
 
 
 class WikidataSource:
@@ -71,6 +80,19 @@ class WikidataSource:
         file = str(self.path)
         rows = {"entity": TableRows("entity", file), "relation": TableRows("relation", file)}
         literals = _LiteralRows()
+        for line, kind, row, values in self._items(seen, refusals, progress):
+            rows[kind].add(row, line)
+            if rows[kind].full:
+                yield from rows[kind].take()
+            literals.add(row["id"], values)
+            if literals.values.full:
+                yield from literals.values.take()
+        for gathered in rows.values():
+            yield from gathered.take()
+        yield from literals.finish(refusals)
+
+    def _items(self, seen: SeenIds, refusals: Refusals, progress: Progress) -> Iterator[_Item]:
+        """Yield the items and properties to declare; others are refused or left out."""
         title = f"reading items of {self.path.name}"
         read = entity_objects(self.path, refusals, progress, title=title)
         for position, (line, text, value) in enumerate(read):
@@ -86,15 +108,7 @@ class WikidataSource:
                 self._left.add(position)
                 refusals.leave_out(reason)
                 continue
-            rows[kind].add(row, line)
-            if rows[kind].full:
-                yield from rows[kind].take()
-            literals.add(row["id"], values)
-            if literals.values.full:
-                yield from literals.values.take()
-        for gathered in rows.values():
-            yield from gathered.take()
-        yield from literals.finish(refusals)
+            yield _Item(line, kind, row, values)
 
     def _values(self, value: Object | ValueError) -> list[tuple[str, Value | str]]:
         """Return property and value of each claim that leads to no entity."""
@@ -118,9 +132,8 @@ class WikidataSource:
 
     def _triples(self, seen: SeenIds, refusals: Refusals, progress: Progress) -> Iterator[Batch]:
         file = str(self.path)
-        triples, properties = TripleRows(file), TableRows("relation", file)
+        triples, used = TripleRows(file), dict[str, int]()
         left_out: Counter[str] = Counter()
-        labels, used = common_labels(), set[str]()
         title = f"reading claims of {self.path.name}"
         read = entity_objects(self.path, Refusals(skip=True), progress, title=title)
         for position, (line, _, value) in enumerate(read):
@@ -128,17 +141,21 @@ class WikidataSource:
                 continue
             for triple in _claims(value, left_out):
                 triples.add(triple, line)
-                relation = triple[1]
-                if relation not in used:
-                    used.add(relation)
-                    if relation in labels and seen.add(relation):
-                        properties.add({"id": relation, "label": labels[relation]}, line)
+                used.setdefault(triple[1], line)
             if triples.full:
                 yield from triples.take()
         yield from triples.take()
-        yield from properties.take()
+        yield from self._properties(used, seen)
         for kind, count in left_out.items():
             refusals.leave_out(kind, count)
+
+    def _properties(self, used: Mapping[str, int], seen: SeenIds) -> Iterator[Batch]:
+        """Yield the properties, by the line of their first use, that only we have a label for."""
+        properties, labels = TableRows("relation", str(self.path)), common_labels()
+        for relation, line in used.items():
+            if relation in labels and seen.add(relation):
+                properties.add({"id": relation, "label": labels[relation]}, line)
+        yield from properties.take()
 
     def _refuse(self, refusals: Refusals, error: Exception, line: int, text: str) -> None:
         match error:

@@ -143,6 +143,15 @@ class WordNetSource:
         return counts
 
 
+def _read_pointers(fields: list[str]) -> list[tuple[str, str]]:
+    """Read how many pointers there are, and the relation and target of each."""
+    pointers = []
+    for position in range(1, 4 * int(fields[0]), 4):
+        symbol, target, target_pos, _ = fields[position : position + 4]
+        pointers.append((POINTERS[symbol].id, f"{target}-{target_pos}"))
+    return pointers
+
+
 def read_synset(text: str) -> Synset:
     """Read one line of a data file; ValueError, IndexError or KeyError where it is malformed."""
     fields, _, gloss = text.partition("|")
@@ -154,11 +163,7 @@ def read_synset(text: str) -> Synset:
         lemma = MARKER.sub("", lemma)
         key = f"{lemma.lower()}%{SENSE_TYPES[pos]}:{int(file):02}:{int(number, 16):02}:"
         words.append((lemma.replace("_", " "), key))
-    rest = rest[2 * count :]
-    pointers = []
-    for position in range(1, 4 * int(rest[0]), 4):
-        symbol, target, target_pos, _ = rest[position : position + 4]
-        pointers.append((POINTERS[symbol].id, f"{target}-{target_pos}"))
+    pointers = _read_pointers(rest[2 * count :])
     lexicographer_file = LEXICOGRAPHER_FILES[int(file)]
     return Synset(f"{offset}-{pos}", words, pointers, lexicographer_file, gloss.strip())
 
@@ -197,16 +202,21 @@ def _entities(
     yield from rows.take()
 
 
+def _names(synset: Synset, counts: list[int], forms: Forms) -> tuple[list[str], list[int]]:
+    """Return the words of a synset, then their irregular forms, and the counts of all."""
+    names, letter = [lemma for lemma, _ in synset.words], synset.id[-1].replace("s", "a")
+    for (lemma, _), count in zip(synset.words, counts.copy(), strict=True):
+        irregular = forms.get((lemma.lower(), letter), [])
+        names += irregular
+        counts += [count] * len(irregular)
+    return names, counts
+
+
 def _row(synset: Synset, senses: Senses, forms: Forms) -> dict[str, object]:
     # Spellings that differ in case only (sun, Sun) share a key: the first one has it.
     word_senses = [senses.pop((synset.id, start), ("", 0, "")) for _, start in synset.words]
-    label, *aliases = (lemma for lemma, _ in synset.words)
-    counts = [count for _, count, _ in word_senses]
-    letter = synset.id[-1].replace("s", "a")
-    for (lemma, _), count in zip(synset.words, counts.copy(), strict=True):
-        irregular = forms.get((lemma.lower(), letter), [])
-        aliases += irregular
-        counts += [count] * len(irregular)
+    names, counts = _names(synset, [count for _, count, _ in word_senses], forms)
+    label, *aliases = names
     definition, examples = split_gloss(synset.gloss)
     return {
         "id": synset.id,

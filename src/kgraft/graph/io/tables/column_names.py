@@ -62,6 +62,10 @@ FIELDS = {
     ),
 }
 """Names of the columns of an entity; the first of them that a table has is taken."""
+_RELATION_FIELDS = {
+    **{column: meanings for column, meanings in FIELDS.items() if column != "types"},
+    "id": (*FIELDS["id"], *RELATIONS),
+}
 EDGE_ROLES = ("head", "relation", "tail", "split")
 RELATED = "related to"
 DIRECTIONS = ("directed", "undirected", "mutual", "mixed", "")
@@ -148,19 +152,15 @@ def edge_columns(names: Sequence[str]) -> EdgeColumns | None:
     >>> edge_columns(["Source", "Target", "Type", "Label"]).relation
     2
     """
-    plain = [plain_name(name) for name in names]
-    if len(set(plain)) < len(plain):
-        plain = [name if plain.index(name) == k else "" for k, name in enumerate(plain)]
-    for first, second in _pairs():
-        if first in plain and second in plain:
-            head, tail = plain.index(first), plain.index(second)
-            break
-    else:
+    plain = _distinct_names(names)
+    ends = next((pair for pair in _pairs() if set(pair) <= set(plain)), None)
+    if ends is None:
         return None
+    head, tail = map(plain.index, ends)
     others = [name for k, name in enumerate(plain) if k not in (head, tail)]
-    chosen = next((name for name in _relation_names(first) if name in others), None)
-    weak = (first, second) in (("start", "end"), ("s", "o"), ("h", "t"), ("u", "v"))
-    multigraph = first == "u" and "key" in others  # NetworkX and OSMnx: u, v, key
+    chosen = next((name for name in _relation_names(ends[0]) if name in others), None)
+    weak = ends in (("start", "end"), ("s", "o"), ("h", "t"), ("u", "v"))
+    multigraph = ends[0] == "u" and "key" in others  # NetworkX and OSMnx: u, v, key
     if weak and len(names) > 3 and not multigraph and (chosen is None or chosen in OPTIONAL):
         return None  # positions in a text, say
     return EdgeColumns(
@@ -179,6 +179,12 @@ def _relation_names(head: str) -> Iterator[str]:
         yield from (f"{name}id" for name in best)
     yield from best
     yield from RELATIONS
+
+
+def _distinct_names(names: Sequence[str]) -> list[str]:
+    """Return plain names, with nothing in place of one that was there before."""
+    plain = [plain_name(name) for name in names]
+    return [name if plain.index(name) == k else "" for k, name in enumerate(plain)]
 
 
 def _pairs() -> Iterator[tuple[str, str]]:
@@ -214,12 +220,8 @@ def entity_columns(names: Sequence[str], *, of: Literal["entity", "relation"]) -
     columns: dict[str, int] = {}
     if "LABEL" in kinds and of == "entity":  # :LABEL is the type of a node
         columns["types"] = kinds.index("LABEL")
-    for column, meanings in FIELDS.items():
-        if of == "relation":
-            if column == "types":
-                continue
-            if column == "id":
-                meanings = (*meanings, *RELATIONS)
+    fields = FIELDS if of == "entity" else _RELATION_FIELDS
+    for column, meanings in fields.items():
         exact = [k for k, name in enumerate(names) if name == column]
         positions = (plain.index(name) for name in meanings if name in plain)
         places = [k for k in (*exact, *positions) if k not in columns.values()]

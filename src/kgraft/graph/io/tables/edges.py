@@ -43,6 +43,11 @@ class EdgeRows:
         self.columns, self.file, self.refusals = columns, file, refusals
         self.others = {k: name for k, name in enumerate(names) if k not in columns.used}
 
+    @property
+    def _has_only_triples(self) -> bool:
+        at = self.columns
+        return at.split is None and at.direction is None and not self.others
+
     def triples(
         self, columns: Sequence[pa.Array], lines: np.ndarray, split: Split = "train"
     ) -> Iterator[Triples]:
@@ -51,20 +56,19 @@ class EdgeRows:
         ends = [columns[at.head], columns[at.tail]]
         relation = self._relation(columns, len(lines))
         bad = _empty([*ends, relation])
-        simple = at.split is None and at.direction is None and not self.others
-        if simple and not bad.any():
-            yield Triples(ends[0], relation, ends[1], Origin(self.file, lines), split)
+        if self._has_only_triples and not bad.any():
+            yield Triples(ends[0], relation, ends[1], self._origin(lines), split)
             return
         splits = self._splits(columns, len(lines), split)
         self._refuse_rows(columns, bad, splits, lines)
         self._count_others(columns)
         both = self._undirected(columns, ends)
         for name in SPLITS:
-            keep = ~bad & numbers(pc.equal(splits, name))
-            if keep.any():
-                order = np.concatenate([np.flatnonzero(keep), np.flatnonzero(keep & both)])
-                parts = _both_ways(ends, relation, order, int(keep.sum()))
-                yield Triples(*parts, Origin(self.file, lines[order]), name)
+            rows = np.flatnonzero(~bad & numbers(pc.equal(splits, name)))
+            if len(rows):
+                order = np.concatenate([rows, rows[both[rows]]])
+                parts = _both_ways(ends, relation, order, len(rows))
+                yield Triples(*parts, self._origin(lines[order]), name)
 
     def _relation(self, columns: Sequence[pa.Array], rows: int) -> pa.Array:
         position = self.columns.relation
@@ -74,6 +78,9 @@ class EdgeRows:
         if not self.columns.optional:
             return relation
         return pc.if_else(pa.array(_empty([relation])), RELATED, relation)
+
+    def _origin(self, lines: np.ndarray) -> Origin:
+        return Origin(self.file, lines)
 
     def _splits(self, columns: Sequence[pa.Array], rows: int, split: Split) -> pa.Array:
         if self.columns.split is None:
@@ -125,6 +132,11 @@ def _both_ways(
     return pc.if_else(inverted, tail, head), link, pc.if_else(inverted, head, tail)
 
 
+def _is_doubtful(columns: EdgeColumns | None, names: Sequence[str]) -> bool:
+    """Whether names of columns may be those of a triple's parts by chance."""
+    return columns is None or columns.relation is None or len(names[columns.head]) < 2
+
+
 def find_edges(
     names: Sequence[str],
     sample: Sequence[pa.Array],
@@ -141,23 +153,20 @@ def find_edges(
     """
     named = options.columns_of(EDGE_ROLES)
     if named:
-        places = named_places(named, names, str(file))
-        columns = named_edges(places, str(file))
+        columns = named_edges(named_places(named, names, str(file)), str(file))
         header = _has_header(names, sample, named, columns, options, file)
     else:
         by_names = None if options.header is False else edge_columns(names)
-        doubtful = by_names is None or by_names.relation is None or len(names[by_names.head]) < 2
-        if trusted and doubtful and options.header is None and len(names) == 3:
+        if trusted and _is_doubtful(by_names, names) and options.header is None and len(names) == 3:
             return EdgeColumns(0, 2, 1), False
         if by_names is None:
             return _without_header(names, sample, options)
         columns, header = by_names, True
     if not header:
         return columns, False
-    position = columns.relation
-    if position is not None and not named:
-        values = pc.unique(sample[position].slice(1)).to_pylist()
-        columns = direction_column(columns, names, ["" if v is None else v for v in values])
+    if columns.relation is not None and not named:
+        values = pc.unique(sample[columns.relation].slice(1))
+        columns = direction_column(columns, names, pc.fill_null(values, "").to_pylist())
     for text in columns.notes(names, file.name):
         refusals.note(text)
     return columns, True
@@ -238,12 +247,17 @@ def _is_data(sample: Sequence[pa.Array]) -> bool:
     if len(columns) == 2:
         ends = pc.is_in(columns[0], pc.unique(columns[1]))
         return rows > 1 and bool(pc.any(ends).as_py()) and _repeats(first, below, (0, 1))
-    if is_numeric(below[2]) or (is_numeric(below[0]) and is_numeric(below[1])):
-        return False  # weights or measurements: a triple of such numbers must be named
     if rows >= FEW and len(pc.unique(columns[1])) > rows / 2:
         return False
-    odd = sum(_WORDS.fullmatch(cell) is None for cell in first)  # no names of columns
-    return rows == 1 or odd > 1 or _repeats(first, below, (0, 1, 2))
+    return _is_triple(first, below)
+
+
+def _is_triple(first: list[str], below: list[pa.Array]) -> bool:
+    """Whether the first of rows of three columns is like those below, and no names of columns."""
+    if is_numeric(below[2]) or (is_numeric(below[0]) and is_numeric(below[1])):
+        return False  # weights or measurements: a triple of such numbers must be named
+    odd = sum(_WORDS.fullmatch(cell) is None for cell in first)
+    return not len(below[0]) or odd > 1 or _repeats(first, below, (0, 1, 2))
 
 
 def _repeats(first: list[str], below: list[pa.Array], places: Sequence[int]) -> bool:

@@ -37,6 +37,9 @@ def check_columns(names: Sequence[str], file: str) -> None:
             )
 
 
+SUBJECTS: tuple[Literal["entity", "relation"], ...] = ("entity", "relation")
+
+
 def literal_batches(
     columns: Mapping[str, pa.Array], origin: Origin, refusals: Refusals
 ) -> Iterator[Batch]:
@@ -48,16 +51,18 @@ def literal_batches(
     good = ~_refused(texts, given, origin, refusals)
     yield from _labels(texts, given["property_label"] & good)
     datatype = _datatypes(texts, given["language"])
-    subjects: tuple[Literal["entity", "relation"], ...] = ("entity", "relation")
-    for of in subjects:
+    for of in SUBJECTS:
         chosen = np.flatnonzero(given[of] & good)
         if not len(chosen):
             continue
         keep = pa.array(chosen)
         parts = (texts[of], texts["property"], datatype, texts["value"])
         subject, property_, kind, value = (part.take(keep) for part in parts)
-        lines = None if origin.lines is None else origin.lines[chosen]
-        yield Literals(subject, property_, kind, value, of, Origin(origin.file, lines))
+        yield Literals(subject, property_, kind, value, of, _of_rows(origin, chosen))
+
+
+def _of_rows(origin: Origin, rows: np.ndarray) -> Origin:
+    return Origin(origin.file, None if origin.lines is None else origin.lines[rows])
 
 
 def _refused(

@@ -67,23 +67,20 @@ def write_ntriples(graph: Graph, path: Path, *, progress: Progress) -> None:
 def statements(graph: Graph, progress: Progress) -> Iterator[pa.Array]:
     """Yield the lines of a graph, those that belong together in one string."""
     entities, relations, triples = graph.entities, graph.relations, graph.triples
-    total = len(relations) + len(entities) + len(triples.head)
-    progress.start("writing statements", total)
+    progress.start("writing statements", len(relations) + len(entities) + len(triples))
     shared, own = _shared(entities, relations)
     short = _has_short_ids(graph)
     relation_iris = _iris(relations["id"], "relation", own, short)
     entity_iris = _iris(entities["id"], "entity", own, short)
-    literals = graph.literal_tables
-    yield from _Described(relations, relation_iris, "relation", literals, entities, shared)(
-        progress
-    )
-    yield from _Described(entities, entity_iris, "entity", literals, entities)(progress)
-    for start in range(0, len(triples.head), ROWS):
-        rows = slice(start, start + ROWS)
-        head, tail = (entity_iris.take(end[rows]) for end in (triples.head, triples.tail))
-        relation = relation_iris.take(triples.relation[rows])
-        yield from _triples(head, relation, tail, triples.split[rows], start)
-        progress.advance(len(head))
+    yield from _Described(
+        relations, relation_iris, "relation", graph.literal_tables, entities, shared
+    )(progress)
+    yield from _Described(entities, entity_iris, "entity", graph.literal_tables, entities)(progress)
+    for start in range(0, len(triples), ROWS):
+        part = triples.take(slice(start, start + ROWS))
+        head, tail = entity_iris.take(part.head), entity_iris.take(part.tail)
+        yield from _triples(head, relation_iris.take(part.relation), tail, part.split, start)
+        progress.advance(len(part))
 
 
 def _triples(
@@ -173,14 +170,17 @@ class _Described:
         is_silent = pc.is_in(table["id"], pa.array(sorted(silent), pa.string()))
         self.silent = numbers(is_silent)
 
+    def _comments(self) -> list[str]:
+        """Return a line for each column that not all graphs have."""
+        schema = ENTITY_SCHEMA if self.kind == "entity" else RELATION_SCHEMA
+        extras = [name for name in self.table.column_names if name not in schema.names]
+        return [f"# column of {self.kind} <{own_iri(name, 'column')}>\n" for name in extras]
+
     def __call__(self, progress: Progress) -> Iterator[pa.Array]:
         """Yield one string per row, block by block."""
         columns = set(self.table.column_names) - {"id"}
         names = [n for n in dict.fromkeys([*FIRST, *self.table.column_names]) if n in columns]
-        schema = ENTITY_SCHEMA if self.kind == "entity" else RELATION_SCHEMA
-        extras = [name for name in self.table.column_names if name not in schema.names]
-        comments = [f"# column of {self.kind} <{own_iri(name, 'column')}>\n" for name in extras]
-        yield pa.array(comments, pa.string())
+        yield pa.array(self._comments(), pa.string())
         for start in range(0, len(self.table), ROWS):
             rows = slice(start, min(start + ROWS, len(self.table)))
             subject = self.iris[rows].cast(pa.string())
@@ -223,17 +223,20 @@ class _Described:
             lines = _statement(owner, f"<{RDF}type>", iris)
         return pc.binary_join(lists_from_rows(row, lines, len(subject)), "")
 
+    def _objects(self, block: pa.Table) -> pa.Array:
+        """Return literals as they stand in a statement: with a datatype, or as a link."""
+        datatype = pa.array(self.datatypes, pa.string()).take(flat(block["datatype"]))
+        texts = _strings(block["value"])
+        links = _writable_links(texts, pc.equal(flat(block["datatype"]), self.link))
+        return pc.if_else(links, _join("<", texts, ">"), _join(_literal(texts), datatype))
+
     def _values(self, rows: slice, subject: pa.Array) -> pa.Array:
         """Return the statements that hold the literals, one string per row."""
         bounds = self.bounds[rows.start : rows.stop + 1]
         block = self.literals.slice(bounds[0], bounds[-1] - bounds[0])
         row = np.repeat(np.arange(len(subject)), np.diff(bounds))
         property_ = pa.array(self.properties, pa.string()).take(flat(block["property"]))
-        datatype = pa.array(self.datatypes, pa.string()).take(flat(block["datatype"]))
-        texts = _strings(block["value"])
-        links = _writable_links(texts, pc.equal(flat(block["datatype"]), self.link))
-        value = pc.if_else(links, _join("<", texts, ">"), _join(_literal(texts), datatype))
-        lines = _statement(subject.take(pa.array(row)), property_, value)
+        lines = _statement(subject.take(pa.array(row)), property_, self._objects(block))
         return pc.binary_join(lists_from_rows(row, lines, len(subject)), "")
 
 

@@ -20,17 +20,21 @@ from kgraft.graph.io.writers import WRITERS
 from kgraft.progress import Progress
 
 
+def _write_table(table: pa.Table, path: Path, progress: Progress) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        names = escape_cells(pa.array(table.column_names, pa.string())).to_pylist()
+        file.write("\t".join(names) + "\n")
+        for batch in table.to_batches(max_chunksize=ROWS):
+            write_lines(file, [_cell(column) for column in batch.columns])
+            progress.advance(len(batch))
+
+
 def write_tsv(graph: Graph, folder: Path, *, progress: Progress) -> None:
     """Write entities.tsv, relations.tsv, triples.tsv or one file a split, and literals.tsv."""
     for name, table in (("entities", graph.entities), ("relations", graph.relations)):
         table = _without_empty_counts(table)
         progress.start(f"writing {name}", len(table))
-        with (folder / f"{name}.tsv").open("w", encoding="utf-8", newline="") as file:
-            names = escape_cells(pa.array(table.column_names, pa.string())).to_pylist()
-            file.write("\t".join(names) + "\n")
-            for batch in table.to_batches(max_chunksize=ROWS):
-                write_lines(file, [_cell(column) for column in batch.columns])
-                progress.advance(len(batch))
+        _write_table(table, folder / f"{name}.tsv", progress)
     progress.start("writing triples", len(graph.triples))
     for name, rows in triple_parts(graph):
         with (folder / f"{name}.tsv").open("w", encoding="utf-8", newline="") as file:
