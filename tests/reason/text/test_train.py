@@ -54,7 +54,7 @@ def source(graph, host_folder, tmp_path):
     return TextSource(TextCompleter(encoder), graph, cache=tmp_path / "cache")
 
 
-def test_a_source_scores_by_cosine(source, graph):
+def test_a_source_scores_by_cosine_over_temperature(source, graph):
     batch = QueryBatch(np.array([0, 3, 5]), np.array([0, 1, 2]))
     scores = source.score(batch)
     assert scores.shape == (3, len(graph))
@@ -64,7 +64,8 @@ def test_a_source_scores_by_cosine(source, graph):
         query = read(texts.queries(np.array([entity]), np.array([relation])).to_pylist())[0]
         for other in range(len(graph)):
             vector = read(texts.entities(np.array([other])).to_pylist())[0]
-            assert scores[row, other] == pytest.approx(float(query @ vector), abs=1e-4)
+            cosine = float(query @ vector)
+            assert scores[row, other] == pytest.approx(cosine * source.completer.scale, abs=1e-3)
 
 
 def test_a_reason_shows_the_texts(source, graph):

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.random_inputs import at_most
 
+from kgraft.graph.adjacency import TripleArrays
 from kgraft.graph.batches import ENTITY_SCHEMA, RELATION_SCHEMA, Refusals
 from kgraft.graph.build import read_content
 from kgraft.graph.io.rdf.source import RdfSource
@@ -43,15 +44,12 @@ def graph_of(entities, relations, triples):
     table = pa.Table.from_pylist(
         entities, pa.schema(schema + [(n, pa.string()) for n in sorted(extras)])
     )
-    columns = np.array(triples, np.int32).reshape(-1, 4).T
-    marks = SimpleNamespace(
-        head=columns[0], relation=columns[1], tail=columns[2], split=columns[3].astype(np.int8)
-    )
+    head, relation, tail, split = np.array(triples, np.int32).reshape(-1, 4).T
     named = pa.Table.from_pylist(relations, RELATION_SCHEMA)
     return SimpleNamespace(
         entities=table,
         relations=named,
-        triples=marks,
+        triples=TripleArrays(head, relation, tail, split.astype(np.int8)),
         literal_tables=LiteralTables.empty(),
         manifest=SimpleNamespace(source="rows (tables)"),
     )
