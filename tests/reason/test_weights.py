@@ -66,9 +66,9 @@ def test_the_best_of_all_sources_compete(monkeypatch, best):
     known = Queries.group(*facts.T, 1)
     valid = Queries.group(*facts[:8].T, 1)
     sources = [random.normal(size=(9, 2, 9)).astype(np.float32) for _ in range(2)]
-    scores = [lambda batch, s=s: s[batch.entity, batch.relation] for s in sources]
+    fixed = [FixedSource(str(n), s) for n, s in enumerate(sources)]
     indices = np.arange(len(valid))[1:]
-    made = collect_examples(scores, valid, known, indices, 3)
+    made = collect_examples(fixed, valid, known, indices, 3)
     np.testing.assert_array_equal(made.relation, valid.relation[indices])
     rows = []
     for query, index in enumerate(indices):
@@ -91,8 +91,7 @@ def learnt(graph, *sources):
     valid, known = (
         Queries.of(part.triples, relations) for part in (graph.split("valid"), graph.whole())
     )
-    scores = [source.score for source in sources]
-    examples = collect_examples(scores, valid, known, np.arange(len(valid)), 8)
+    examples = collect_examples(sources, valid, known, np.arange(len(valid)), 8)
     return fit_weights([source.name for source in sources], examples)
 
 

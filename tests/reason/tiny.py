@@ -37,6 +37,8 @@ def atlas_triples():
 class FixedSource:
     """A source with a score for each entity, relation and answer."""
 
+    is_probability = False
+
     def __init__(self, name, scores, reasons=()):
         self.name, self.scores, self.answers, self.asked = name, scores, list(reasons), 0
 
