@@ -26,7 +26,7 @@ from kgraft.reason.paths.task import ReasonerTask, fit_calibration
 from kgraft.training import fit
 
 CONFIG = ReasonerConfig(width=32)
-SETTINGS = ReasonerSettings(epochs=40, steps=250, patience=None, learning_rate=3e-3)
+SETTINGS = ReasonerSettings(epochs=25, steps=250, patience=None, learning_rate=3e-3)
 DBPEDIA = ("zh", "ja", "fr")
 OTHERS = ("qa/metaqa", "graphs/medic", "graphs/hpo")
 CHOSEN_BY = ("fb237_v1", "WN18RR_v1")

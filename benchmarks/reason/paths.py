@@ -46,7 +46,8 @@ FB15k-237, WN18RR and CoDEx-M, which hold the triples of the inductive sets), ru
 on the same queries. frequent: entities by how often they answer the relation in the graph. wiki27k:
 {MOST:,} test queries drawn at random, for all sides. port: ULTRA's weights on all test queries, to
 check the implementation against the figures that its authors' code gives. ece: calibration error
-over the 50 best new answers of each query, ece_best over the best one alone, by the probabilities that ship with the reasoner.
+over the 50 best new answers of each query, ece_best over the best one alone, by the probabilities
+that ship with the reasoner.
 """
 
 

@@ -28,6 +28,7 @@ from kgraft.tensors import load_tensors, write_tensors
 from kgraft.training import ModelManifest, Pretrained, seeded
 
 WEIGHTS = "reasoner.safetensors"
+ISOLATED = -30.0  # score by ends of an entity without facts: nothing speaks for it
 SHIPPED = Path(__file__).parents[2] / "data" / "reasoner"
 
 
@@ -138,10 +139,10 @@ class Reasoner(nn.Module, Pretrained[ReasonerConfig]):
         return torch.stack(scores)[back]
 
     def _end_score(self, sums: Tensor, query: Tensor, degree: Tensor) -> Tensor:
-        """Return the scores (n,) of sums Σ log(1 + count) w, (n, D)."""
+        """Return the scores (n,) of sums Σ log(1 + count) w, (n, D), and log(1 + degree), (n,)."""
         parts = [self.end_norm(sums), query.expand(len(sums), -1), degree[:, None]]
         scores: Tensor = self.end_score(torch.cat(parts, dim=1))[:, 0]
-        return scores
+        return scores.masked_fill(degree == 0, ISOLATED)
 
     def _without_asked(
         self, graph: PathGraph, asked: AskedFacts, vectors: Tensor, query: Tensor, ends: Tensor

@@ -114,12 +114,17 @@ def both_directions(triples: np.ndarray, relations: int) -> AskedFacts:
 
 
 def answer_loss(scores: torch.Tensor, graph: PathGraph, asked: AskedFacts) -> torch.Tensor:
-    """Return the mean of -log p(answer), where other true answers do not compete."""
+    """Return the mean of -log p(answer), where other true answers do not compete.
+
+    Answers that have no other fact are left out: they alone would be isolated, and tell themselves.
+    """
     assert asked.answer is not None
     answers = torch.from_numpy(asked.answer).long()
     rows, others = _other_answers(graph, asked)
     competing = scores.index_put((rows, others), torch.tensor(-torch.inf))
-    return cross_entropy(competing, answers)
+    has_others = torch.from_numpy(np.diff(graph.edges.bounds)[asked.answer] > 1)
+    losses = cross_entropy(competing, answers, reduction="none") * has_others
+    return losses.sum() / has_others.sum().clamp_min(1)
 
 
 def _other_answers(graph: PathGraph, asked: AskedFacts) -> tuple[torch.Tensor, torch.Tensor]:
