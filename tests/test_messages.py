@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kgraft.cli import app
-from kgraft.graph import TablesSource, build_graph
+from kgraft.graph import Graph, TablesSource, build_graph
 
 MESSAGES = Path(__file__).with_name("messages.txt")
 COMMANDS = """
@@ -91,16 +91,50 @@ joint eval nothing --model nowhere
 reason recall tiny "  "
 reason recall nowhere Rome
 reason recall tiny Rome --about Atlantis
+reason predict tiny --head Rome
+reason predict tiny -r in
+reason predict tiny --head Rome --tail Italy -r in
+reason predict tiny --head Atlantis -r in
+reason predict tiny --head Rome -r swims
+reason predict tiny --head Rome -r in --rules nowhere
+reason predict tiny --head Rome -r in --reasoner there
+reason predict tiny --head Rome -r in --reasoner of_another_kind
+reason predict tiny --head Rome -r in --completer damaged
+reason explain tiny Rome in Atlantis
+reason eval tiny --split nothing
+reason eval tiny --text nowhere
+reason eval tiny --completer completer --vectors vectors
+reason combine tiny --out there
+reason combine tiny --out new --vectors nowhere
+reason eval tiny --reasoner reasoner
+reason combine tiny --out new --reasoner reasoner
+reason predict other --head Rome -r in --completer completer
+reason train tiny --out there
+reason train tiny --out new --reasoner reasoner
 ask "Where is Rome?" --model nowhere
 ask "Where is Rome?" --about Atlantis --graph tiny --model nowhere
 """
+
+
+def write_completers(folder):
+    """Write an untrained reasoner, weights of sources that name it, and vectors that are empty."""
+    from kgraft.reason import CompleterConfig, Reasoner, ReasonerConfig, open_completer
+
+    Reasoner(ReasonerConfig(4, 1, 1)).save_pretrained(folder / "reasoner")
+    config = CompleterConfig(reasoner="reasoner")
+    open_completer(Graph.open(folder / "tiny"), config).write(folder / "completer")
+    (folder / "vectors").mkdir()
+    manifest = {"kind": "vectors folder", "format": 1, "config": {}}
+    (folder / "vectors" / "kgraft.json").write_text(json.dumps(manifest))
 
 
 def write_files(folder):
     """Write what the commands find in their folder."""
     entities = [{"id": name.lower(), "label": name} for name in ("Rome", "Italy", "Paris")]
     triples = [("rome", "in", "italy"), ("paris", "near", "rome")]
-    build_graph(TablesSource(triples=triples, entities=entities), folder / "tiny")
+    for name in ("tiny", "other"):
+        build_graph(TablesSource(triples=triples, entities=entities), folder / name)
+    write_completers(folder)
     for name in ("there", "damaged", "of_another_kind"):
         (folder / name).mkdir()
     (folder / "damaged" / "kgraft.json").write_text("{")
