@@ -106,6 +106,18 @@ WRONG = {
     "joint eval relations --model kinds/joint --data there": "no file there/train.jsonl",
     "joint eval classes --model nowhere": "no joint model at nowhere",
     "joint eval nothing --model nowhere": "no task is named 'nothing'",
+    "reason mine nowhere --out rules": "no graph at nowhere",
+    "reason mine world --out there": "there exists already",
+    "reason rules nowhere": "no rules folder at nowhere",
+    "reason rules cut/rules": "rules.arrow is cut short",
+    "reason rules kinds/link": "is a link model, not a rules folder",
+    "reason rules there.txt": "no graph is given",
+    "reason rules there.txt --graph nowhere": "no graph at nowhere",
+    "reason rules there.txt --graph world --relation xyz": "xyz",
+    "reason rules there.txt --graph world --export there.txt": "there.txt exists already",
+    "reason apply nowhere there.txt --out new.tsv": "no graph at nowhere",
+    "reason apply world nowhere --out new.tsv": "no rules folder at nowhere",
+    "reason apply world there.txt --out new.xyz": "the name new.xyz implies no format",
     "ask train --model nowhere --data there": "no joint model at nowhere",
     "ask train --model cut/joint --data there": "joint.safetensors is cut short",
     "ask train --model kinds/joint --data nowhere": "no folder nowhere",
@@ -138,6 +150,7 @@ MODELS = {  # the kind of each model, and its weights
     "graft": ("graft", ["graft.safetensors"]),
     "joint": ("joint model", ["joint.safetensors"]),
     "vectors": ("vectors folder", ["entities.safetensors"]),
+    "rules": ("rules folder", ["rules.arrow"]),
 }
 ENCODERS = {"link": "encoder", "graft": "host"}  # the setting that names it
 
@@ -197,7 +210,7 @@ NEVER_WRONG = {"format", "text", "html", "questions"}  # any text, or a file tha
 
 def names_given():
     """Yield each command that needs torch with an option or argument that names something."""
-    for group in ("link", "embed", "graft", "joint", "ask"):
+    for group in ("link", "embed", "graft", "joint", "ask", "reason"):
         for name, command in typer.main.get_command(app).commands[group].commands.items():
             kinds = typing.get_type_hints(command.callback)
             for parameter in command.params:
