@@ -111,6 +111,13 @@ reason combine tiny --out new --reasoner reasoner
 reason predict other --head Rome -r in --completer completer
 reason train tiny --out there
 reason train tiny --out new --reasoner reasoner
+reason mine nowhere --out new
+reason mine tiny --out there
+reason rules nowhere
+reason rules rules.txt
+reason rules rules.txt --graph tiny
+reason apply tiny nowhere --out new.tsv
+reason apply tiny nowhere --out new.csv
 ask "Where is Rome?" --model nowhere
 ask "Where is Rome?" --about Atlantis --graph tiny --model nowhere
 """
@@ -154,6 +161,7 @@ def write_files(folder):
         "picture.png": b"\x89PNG",
         "towns.tsv": b"rome\tin\titaly\n",
         "there.txt": b"",
+        "rules.txt": b"2\t1\t0.5\tswims(X,Y) <= in(Y,X)\n",
     }
     for name, content in files.items():
         (folder / name).write_bytes(content)

@@ -161,6 +161,18 @@ WRONG = {
     "reason train nowhere --out out": "no graph at nowhere",
     "reason train world --out there": "there exists already",
     "reason train world --out out --reasoner nowhere": "no reasoner at nowhere",
+    "reason mine nowhere --out rules": "no graph at nowhere",
+    "reason mine world --out there": "there exists already",
+    "reason rules nowhere": "no rules folder at nowhere",
+    "reason rules cut/rules": "rules.arrow is cut short",
+    "reason rules kinds/link": "is a link model, not a rules folder",
+    "reason rules there.txt": "no graph is given",
+    "reason rules there.txt --graph nowhere": "no graph at nowhere",
+    "reason rules there.txt --graph world --relation xyz": "xyz",
+    "reason rules there.txt --graph world --export there.txt": "there.txt exists already",
+    "reason apply nowhere there.txt --out new.tsv": "no graph at nowhere",
+    "reason apply world nowhere --out new.tsv": "no rules folder at nowhere",
+    "reason apply world there.txt --out new.xyz": "the name new.xyz implies no format",
     "ask train --model nowhere --data there": "no joint model at nowhere",
     "ask train --model cut/joint --data there": "joint.safetensors is cut short",
     "ask train --model kinds/joint --data nowhere": "no folder nowhere",
@@ -195,6 +207,7 @@ MODELS = {  # the kind of each model, and its weights
     "vectors": ("vectors folder", ["entities.safetensors"]),
     "reasoner": ("reasoner", ["reasoner.safetensors"]),
     "completer": ("completer", ["weights.json"]),
+    "rules": ("rules folder", ["rules.arrow"]),
 }
 ENCODERS = {"link": "encoder", "graft": "host"}  # the setting that names it
 

@@ -9,7 +9,7 @@ import typer
 
 from kgraft.cli.given import need_new_file, need_suffix
 from kgraft.cli.output import GraphName, Quiet, console, escape, finite
-from kgraft.cli.reason.rules import RulesPath, SkipBad, open_rules
+from kgraft.cli.reason.rules import RulesPath, SkipBad, open_graph, open_rules
 from kgraft.progress import progress_bar
 
 FORMATS = (".tsv", ".jsonl", ".parquet")
@@ -34,7 +34,7 @@ def apply(
     """
     need_suffix(out, None, FORMATS)
     need_new_file(out)
-    source = open_rules(rules, graph, skip_bad=skip_bad)
+    source = open_rules(rules, open_graph(rules, graph), skip_bad=skip_bad)
     from kgraft.reason import apply_rules
 
     with progress_bar(quiet) as progress:

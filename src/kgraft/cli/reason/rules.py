@@ -12,6 +12,7 @@ from kgraft.cli.output import MOST, AsJson, Seed, console, escape, print_json
 from kgraft.errors import BadInput
 
 if TYPE_CHECKING:
+    from kgraft.graph import Graph
     from kgraft.reason import RuleSource, ShownRule
 
 RulesPath = Annotated[
@@ -49,8 +50,11 @@ def rules(
 
       kgraft reason rules my-rules --graph my-graph --export rules.txt
     """
-    source = open_rules(rules, graph, skip_bad=skip_bad)
     need_new_file(export)
+    opened = open_graph(rules, graph)
+    if relation is not None:
+        opened.relation(relation)
+    source = open_rules(rules, opened, skip_bad=skip_bad)
     from kgraft.reason import list_rules, write_anyburl
 
     rows = list_rules(source, relation=relation, limit=limit, seed=seed)
@@ -63,20 +67,25 @@ def rules(
         _print_rules(rows, len(source.rules))
 
 
-def open_rules(path: Path, graph: str | None, *, skip_bad: bool = False) -> RuleSource:
-    """Open a folder of rules, or a file in AnyBURL's format, for a graph."""
-    from kgraft.graph import Graph, Refusals
+def open_graph(path: Path, name: str | None) -> Graph:
+    """Open the graph of rules: the one that is named, or of the name that a folder remembers."""
+    from kgraft.graph import Graph
 
     config = need_rules(path)
-    name = graph or str(config.get("graph", ""))
+    name = name or str(config.get("graph", ""))
     if not name:
         raise BadInput("no graph is given", remedy="add --graph GRAPH")
-    opened = Graph.open(name)
+    return Graph.open(name)
+
+
+def open_rules(path: Path, graph: Graph, *, skip_bad: bool = False) -> RuleSource:
+    """Open a folder of rules, or a file in AnyBURL's format, for a graph."""
+    from kgraft.graph import Refusals
     from kgraft.reason import Rules, RuleSource, read_anyburl
 
     if path.is_dir():
-        return Rules.from_pretrained(path).on(opened)
-    return RuleSource(opened, read_anyburl(path, opened, refusals=Refusals(skip=skip_bad)))
+        return Rules.from_pretrained(path).on(graph)
+    return RuleSource(graph, read_anyburl(path, graph, refusals=Refusals(skip=skip_bad)))
 
 
 def _print_rules(rows: list[ShownRule], count: int) -> None:

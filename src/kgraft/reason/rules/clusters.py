@@ -14,8 +14,8 @@ from kgraft.reason.rules.rule_set import RuleSet
 
 HASHES = 16  # per signature
 BANDS = 4  # two rules whose signatures agree in a band of 4 hashes are of one cluster
-SOURCES = 300  # entities X from which a path rule's predictions are looked at, at most
-STEPS = 100_000  # edges visited for that
+SOURCES = 100  # entities X from which a path rule's predictions are looked at, at most
+STEPS = 4_000  # edges visited for that
 _NEVER = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 

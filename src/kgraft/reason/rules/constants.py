@@ -19,10 +19,10 @@ def mine_constant_rules(
     Entities with more than `hub_edges` edges do not count towards support.
     """
     size = np.diff(edges.run_first)
-    runs = np.flatnonzero(size >= settings.min_support)
+    runs = np.flatnonzero(size >= settings.constant_support)
     random = np.random.Generator(np.random.PCG64(0))
     runs = random.permutation(runs)  # so that shares are of similar size
-    limits = (settings.min_support, settings.constant_confidence, settings.pessimism)
+    limits = (settings.constant_support, settings.constant_confidence, settings.pessimism)
     singles = _single_targets(edges)
     is_hub = edges.degrees() > settings.hub_edges
 

@@ -17,6 +17,7 @@ from kgraft.reason.rules.edges import Edges, run_of
 from kgraft.reason.rules.frontiers import Frontiers, follow, last_atom, make_frontiers
 from kgraft.reason.rules.index import RuleIndex, key_rows
 
+BY_BEST, BY_ALL, BY_CLUSTER = 0, 1, 2  # how the rules of an answer are put together
 MOST_STEPS = 2_000_000  # entities that rules with a query's entity as constant may give
 
 
@@ -26,19 +27,19 @@ def score_queries(
     index: RuleIndex,
     entity: np.ndarray,
     relation: np.ndarray,
-    by_all: np.ndarray,
+    aggregation: np.ndarray,
     width: int,
     scores: np.ndarray,
 ) -> None:
-    """Write the scores (B, N) of queries; `by_all` (2R,) tells how rules are aggregated."""
+    """Write the scores (B, N) of queries; `aggregation` (2R,) tells how rules are put together."""
     answers = make_answers(scores.shape[1], width)
     frontiers = make_frontiers(scores.shape[1])
     for i in range(len(entity)):
-        once = by_all[relation[i]]
+        how = aggregation[relation[i]]
         clear(answers)
-        fire(edges, index, frontiers, answers, entity[i], relation[i], once)
+        fire(edges, index, frontiers, answers, entity[i], relation[i], how == BY_CLUSTER)
         _fire_without_body(edges, index, answers, entity[i], relation[i], scores[i])
-        if once:
+        if how != BY_BEST:
             score_by_all(answers, scores[i])
         else:
             score_by_best(answers, scores[i])

@@ -55,13 +55,13 @@ class Rules(Pretrained[RulesConfig]):
         relation_ids: list[str],
         constant_ids: pa.Array,
         *,
-        by_all: np.ndarray,
+        aggregation: np.ndarray,
         cluster: np.ndarray,
         facts: Mapping[str, Any] | None = None,
     ) -> None:
         self.config, self.rule_set = config, rule_set  # constants are rows of `constant_ids`
         self.relation_ids, self.constant_ids = relation_ids, constant_ids
-        self.by_all, self.cluster = by_all, cluster
+        self.aggregation, self.cluster = aggregation, cluster
         self.facts = dict(facts or {})  # how they were mined
 
     def __len__(self) -> int:
@@ -79,7 +79,7 @@ class Rules(Pretrained[RulesConfig]):
             _with_constants(rules, np.searchsorted(used, np.arange(len(graph) + 1)), -1),
             graph.relations["id"].to_pylist(),
             ids,
-            by_all=source.by_all,
+            aggregation=source.aggregation,
             cluster=source.cluster,
             facts=facts,
         )
@@ -99,9 +99,10 @@ class Rules(Pretrained[RulesConfig]):
             message = "%d of %d rules name relations or entities that %s lacks"
             logger.info(message, lost.sum(), len(rules), graph.manifest.name)
         rules = replace(rules, head=head.astype(np.int32), body=body.astype(np.int32))
-        by_all = np.zeros(2 * len(graph.relations), bool)
-        by_all[relation[relation >= 0]] = self.by_all[relation[:-1] >= 0]
-        return RuleSource(graph, rules.take(~lost), by_all=by_all, cluster=self.cluster[~lost])
+        aggregation = np.zeros(2 * len(graph.relations), np.int8)
+        aggregation[relation[relation >= 0]] = self.aggregation[relation[:-1] >= 0]
+        cluster = self.cluster[~lost]
+        return RuleSource(graph, rules.take(~lost), aggregation=aggregation, cluster=cluster)
 
     def _relations_in(self, graph: Graph) -> np.ndarray:
         """Return the index of relations and inverses (2R + 1,) in a graph; the last is for none."""
@@ -113,9 +114,9 @@ class Rules(Pretrained[RulesConfig]):
         columns = {name: getattr(self.rule_set, name) for name in _COLUMNS}
         columns |= {f"body_{i + 1}": self.rule_set.body[:, i] for i in range(LONGEST)}
         write_table(folder, _RULES, pa.table(columns | {"cluster": self.cluster}))
-        forward, back = np.split(self.by_all, 2)
+        forward, back = np.split(self.aggregation, 2)
         relations = {"id": pa.array(self.relation_ids, pa.large_string())}
-        choices = {"add_up": pa.array(forward), "add_up_inverse": pa.array(back)}
+        choices = {"aggregation": pa.array(forward), "aggregation_inverse": pa.array(back)}
         write_table(folder, _RELATIONS, pa.table(relations | choices))
         write_table(folder, _CONSTANTS, pa.table({"id": self.constant_ids}))
 
@@ -132,13 +133,13 @@ class Rules(Pretrained[RulesConfig]):
         rule_set = RuleSet(body=body, pessimism=config.pessimism, **columns)
         if len(rule_set) != config.rules:
             raise BadInput(f"{len(rule_set):,} rules instead of {config.rules:,}")
-        by_all = [numbers(relations[name]) for name in ("add_up", "add_up_inverse")]
+        both = [numbers(relations[name]) for name in ("aggregation", "aggregation_inverse")]
         return cls(
             config,
             rule_set,
             relations["id"].to_pylist(),
             flat(constants["id"]),
-            by_all=np.concatenate(by_all),
+            aggregation=np.concatenate(both),
             cluster=numbers(rules["cluster"]),
             facts=manifest.facts,
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kgraft.arrays import run_starts
+from kgraft.arrays import rank_within, run_starts
 from kgraft.errors import BadInput
 from kgraft.graph import Graph
 from kgraft.progress import Progress, Silent
@@ -106,8 +106,17 @@ def mine_rules(
     for part, drawn in _rounds(edges, settings, began + 60 * settings.minutes, progress):
         parts.append(part)
         rounds, samples = rounds + 1, samples + drawn
-    rules = RuleSet.concat(parts, settings.pessimism).sorted()
+    rules = best_long_paths(RuleSet.concat(parts, settings.pessimism).sorted(), settings.long_paths)
     return MinedRules(rules, rounds, samples, (time.monotonic() - began) / 60, hubs)
+
+
+def best_long_paths(rules: RuleSet, most: int) -> RuleSet:
+    """Return sorted rules without all but the best paths of three atoms of each relation."""
+    rows = np.flatnonzero(rules.is_closed & (rules.length == LONGEST))
+    rows = rows[np.argsort(rules.head[rows], kind="stable")]
+    kept = np.ones(len(rules), bool)
+    kept[rows[rank_within(rules.head[rows]) >= most]] = False
+    return rules.take(kept)
 
 
 def check_sizes(edges: Edges) -> None:

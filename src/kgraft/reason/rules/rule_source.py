@@ -13,7 +13,7 @@ from kgraft.measure import QueryBatch
 from kgraft.reason.kernels import in_shares
 from kgraft.reason.reasons import Reason
 from kgraft.reason.rules.edges import Edges, make_edges
-from kgraft.reason.rules.fire import fired_rules, score_queries
+from kgraft.reason.rules.fire import BY_BEST, fired_rules, score_queries
 from kgraft.reason.rules.groundings import ground
 from kgraft.reason.rules.index import RuleIndex, make_index
 from kgraft.reason.rules.rule_set import RuleSet
@@ -26,8 +26,9 @@ SHARES_PER_CORE = 4
 class RuleSource:
     """Ranks what the rules of a relation give.
 
-    By default answers are compared by their best rule, then the next best, and so on. Relations in
-    `by_all` (2R,) add up the rules of an answer, one per cluster of rules that explain the same.
+    `aggregation` (2R,) says for each relation how the rules of an answer are put together:
+    `BY_BEST` compares answers by their best rule, then the next best, and so on; `BY_ALL` adds up
+    the best rules, `BY_CLUSTER` one per cluster of rules that explain the same.
     """
 
     name = "rules"
@@ -38,25 +39,26 @@ class RuleSource:
         graph: Graph,
         rules: RuleSet,
         *,
-        by_all: np.ndarray | None = None,
+        aggregation: np.ndarray | None = None,
         cluster: np.ndarray | None = None,
     ) -> None:
         self.graph, self.rules = graph, rules
-        self.by_all = np.zeros(2 * len(graph.relations), bool) if by_all is None else by_all
+        by_best = np.full(2 * len(graph.relations), BY_BEST, np.int8)
+        self.aggregation = by_best if aggregation is None else aggregation
         self.cluster = np.arange(len(rules)) if cluster is None else cluster
 
     def __repr__(self) -> str:
         return f"<RuleSource of {self.graph.manifest.name}: {len(self.rules):,} rules>"
 
-    def with_aggregation(self, by_all: np.ndarray) -> RuleSource:
+    def with_aggregation(self, aggregation: np.ndarray) -> RuleSource:
         """Return the source with another choice per relation; the index of rules is shared."""
         other = copy(self)
-        other.by_all = by_all
+        other.aggregation = aggregation
         return other
 
     def with_clusters(self, cluster: np.ndarray) -> RuleSource:
         """Return the source with clusters of rules."""
-        other = RuleSource(self.graph, self.rules, by_all=self.by_all, cluster=cluster)
+        other = RuleSource(self.graph, self.rules, aggregation=self.aggregation, cluster=cluster)
         other.__dict__["edges"] = self.edges
         return other
 
@@ -82,7 +84,7 @@ class RuleSource:
                 index,
                 batch.entity[begin:end].astype(np.int64),
                 batch.relation[begin:end].astype(np.int64),
-                self.by_all,
+                self.aggregation,
                 WIDTH,
                 scores[begin:end],
             )
@@ -97,6 +99,8 @@ class RuleSource:
 
         Rules without a body come last.
         """
+        if entity == answer:  # different terms mean different entities
+            return []
         rows = fired_rules(self.edges, self.index, entity, relation, answer, limit)
         grounded = []
         for row in rows.tolist():

@@ -21,11 +21,17 @@ class MiningSettings(Settings):
     )
     seed: int = setting(0, "Seed of all random choices.", SEED)
     longest: int = setting(3, "Atoms in the body of a path rule, at most.", (1, 3))
+    long_paths: int = setting(
+        100, "Rules of three atoms that are kept per relation, the most reliable.", COUNT
+    )
     constants: bool = setting(True, "Mine rules with constants, too.")
-    min_support: int = setting(2, "Facts that a rule explains, at least.", COUNT)
+    min_support: int = setting(2, "Facts that a path rule explains, at least.", COUNT)
+    constant_support: int = setting(
+        5, "Facts that a rule with a constant explains, at least.", COUNT
+    )
     min_confidence: float = setting(0.01, "Confidence of a path rule, at least.", FRACTION)
     constant_confidence: float = setting(
-        0.05, "Confidence of a rule with a constant, at least.", FRACTION
+        0.03, "Confidence of a rule with a constant, at least.", FRACTION
     )
     pessimism: float = setting(
         5.0, "Added to the groundings of a body, against rules seen rarely.", (0, 1000)
