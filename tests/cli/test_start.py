@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from kgraft import __version__
 from kgraft.cli import app
+from kgraft.cli.groups import GROUPS as SUMMARIES
 
 
 def named_commands(command, name=""):
@@ -161,3 +162,8 @@ def test_the_script_is_installed():
 
     (script,) = entry_points(group="console_scripts", name="kgraft")
     assert script.value == "kgraft.cli:main"
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_group_is_summed_up_in_its_own_words(name):
+    assert GROUPS[name].help.splitlines()[0] == SUMMARIES[name]

@@ -8,25 +8,17 @@ from typing import Annotated
 
 import typer
 
-from kgraft.cli import ask, embed, graft, graph, joint, link, reason
-from kgraft.cli.output import OneLineErrors
+from kgraft.cli.groups import Commands
 
 app = typer.Typer(
     name="kgraft",
-    cls=OneLineErrors,
+    cls=Commands,
     help="Graft a knowledge graph onto a language model.",
     epilog="Begin with:  kgraft link 'She flew from Paris to Georgia.'",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(graph.app, name="graph")
-app.add_typer(embed.app, name="embed")
-app.add_typer(link.app, name="link")
-app.add_typer(graft.app, name="graft")
-app.add_typer(joint.app, name="joint")
-app.add_typer(reason.app, name="reason")
-app.add_typer(ask.app, name="ask")
 
 
 def _version(wanted: bool) -> None:
