@@ -96,7 +96,6 @@ reason predict tiny -r in
 reason predict tiny --head Rome --tail Italy -r in
 reason predict tiny --head Atlantis -r in
 reason predict tiny --head Rome -r swims
-reason predict tiny --head Rome -r in --rules nowhere
 reason predict tiny --head Rome -r in --reasoner there
 reason predict tiny --head Rome -r in --reasoner of_another_kind
 reason predict tiny --head Rome -r in --completer damaged
