@@ -176,16 +176,14 @@ def _draw_legend(figure: Figure, groups: Groups) -> None:
     """Name the colours at the right, each with how many entities it has."""
     from matplotlib.lines import Line2D
 
-    count = np.bincount(groups.group + 1, minlength=len(groups.names) + 1)
-    names = {**dict(enumerate(groups.names)), -1: "other"}
-    shown = [number for number in names if count[number + 1]]
+    entries = _legend_entries(groups)
     dots = [
         Line2D([], [], marker="o", linestyle="", markersize=8, color=_colour(number))
-        for number in shown
+        for number in entries
     ]
     legend = figure.legend(
         dots,
-        [f"{_short(names[number], 22)}  {count[number + 1]:,}" for number in shown],
+        list(entries.values()),
         title=groups.kind.capitalize(),
         loc="upper left",
         bbox_to_anchor=(1 - SIDE / WIDTH, 1 - HEAD / figure.get_figheight()),
@@ -200,6 +198,17 @@ def _draw_legend(figure: Figure, groups: Groups) -> None:
     legend.get_title().set_color(INK)
     for text in legend.get_texts():
         text.set_parse_math(False)
+
+
+def _legend_entries(groups: Groups) -> dict[int, str]:
+    """Return the words for each group that has entities, by its number; -1 is for the others."""
+    count = np.bincount(groups.group + 1, minlength=len(groups.names) + 1)
+    names = {**dict(enumerate(groups.names)), -1: "other"}
+    return {
+        number: f"{_short(name, 22)}  {count[number + 1]:,}"
+        for number, name in names.items()
+        if count[number + 1]
+    }
 
 
 def _colour(number: int) -> str:
@@ -237,16 +246,26 @@ def _draw_labels(
     taken = np.zeros((0, 4))
     for i in range(min(len(names), _TRIES * most)):
         text = _write(axes, names[i], points[i], 8 + 3 * float(weight[i]))
-        size = np.array(text.get_window_extent().size)
-        corner = free_side(pixels[i], radius[i] + GAP, size, taken, room)
-        if corner is None:
+        box = _put_beside(text, pixels[i], float(radius[i]), taken, room)
+        if box is None:
             text.remove()
             continue
-        text.xyann = tuple((corner - pixels[i]) * 72 / DPI)
         dot = [*(pixels[i] - radius[i]), *(pixels[i] + radius[i])]
-        taken = np.vstack([taken, [*corner, *(corner + size)], dot])
+        taken = np.vstack([taken, box, dot])
         if len(taken) == 2 * most:
             break
+
+
+def _put_beside(
+    text: Annotation, pixel: np.ndarray, radius: float, taken: np.ndarray, room: np.ndarray
+) -> list[float] | None:
+    """Move a name to a free side of its point, and return the box it covers; None if all are."""
+    size = np.array(text.get_window_extent().size)
+    corner = free_side(pixel, radius + GAP, size, taken, room)
+    if corner is None:
+        return None
+    text.xyann = tuple((corner - pixel) * 72 / DPI)
+    return [*corner, *(corner + size)]
 
 
 def _write(axes: Axes, name: str, point: np.ndarray, size: float) -> Annotation:
