@@ -42,8 +42,8 @@ class SourceWeights:
 
     @classmethod
     def even(cls, sources: Sequence[str]) -> SourceWeights:
-        """Return weights for sources of which nothing is known."""
-        return cls(tuple(sources), np.tile([1.0, 0.0], len(sources)), {})
+        """Return weights for sources of which nothing is known: the mean of what they say."""
+        return cls(tuple(sources), np.tile([1.0 / len(sources), 0.0], len(sources)), {})
 
     def of(self, relation: np.ndarray) -> np.ndarray:
         """Return the weights of relations or inverses, (B, F)."""
