@@ -133,9 +133,9 @@ def test_weights_are_stored_as_they_are():
     np.testing.assert_array_equal(again.of(np.array([0, 7, 2])), fitted.of(np.array([0, 7, 2])))
 
 
-def test_even_weights_take_all_probabilities_alike():
+def test_even_weights_are_a_mean():
     even = SourceWeights.even(["a", "b"])
-    assert even.of(np.array([5])).tolist() == [[1, 0, 1, 0]]
+    assert even.of(np.array([5])).tolist() == [[0.5, 0, 0.5, 0]]
 
 
 def test_one_perfect_query_is_enough_to_fit():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -35,13 +36,25 @@ def in_shares(
     The shares do not depend on the number of cores.
     """
     bounds = np.linspace(0, items, min(items, shares) + 1).astype(np.int64).tolist()
+    if len(bounds) == 2:
+        calls = iter([work(*bounds)])  # another thread would only cost time
+    else:
+        calls = _threads().map(work, bounds[:-1], bounds[1:])
     results = []
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        for result in threads.map(work, bounds[:-1], bounds[1:]):
-            results.append(result)
-            if progress is not None:
-                progress.advance()
+    for result in calls:
+        results.append(result)
+        if progress is not None:
+            progress.advance()
     return results
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Return the threads that all calls share; `work` must not call `in_shares` itself."""
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="kgraft")
+
+
+os.register_at_fork(after_in_child=_threads.cache_clear)  # a fork has none of the threads
 
 
 @compiled
