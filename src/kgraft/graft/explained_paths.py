@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -10,7 +11,7 @@ import torch
 from kgraft.graft.candidate_pairs import CandidatePairs
 from kgraft.graft.interfaces import Graft, Knowledge
 from kgraft.graft.output import GraftOutput
-from kgraft.graft.path_encoder import PathSource
+from kgraft.graft.path_encoder import PathEncoder, PathSource
 from kgraft.graft.path_index import END, StepCodes
 from kgraft.graph import Entity
 from kgraft.text import MentionBatch
@@ -39,30 +40,55 @@ def explain_paths(
     """
     if graft.paths is None or not isinstance(knowledge, PathSource):
         return []
-    pairs = CandidatePairs.of(mentions)
-    paths = knowledge.paths_between(pairs.entity, pairs.other_entity)
-    vectors = knowledge.relation_vectors().to(graft.paths.device)
-    _, shares = graft.paths.weigh(pairs, paths, vectors)
-    weight = shares.cpu().numpy()
-    mixed_in = output.weights.flatten().cpu().numpy()[pairs.row[paths.pair]]
-    near, far = pairs.entity[paths.pair], pairs.other_entity[paths.pair]
-    order = np.argsort(-weight * mixed_in, kind="stable")
-    order = order[mixed_in[order] > 0]
-    keys = np.stack([near, far, paths.code], axis=1)[order]
-    order = order[np.sort(np.unique(keys, axis=0, return_index=True)[1])]
-    steps = StepCodes(len(vectors) // 2).steps(paths.code[order]).tolist()
+    read = _weigh(graft.paths, knowledge, mentions, output).best_first()
     names = _Names(knowledge)
     return [
-        ExplainedPath(layer, one.id, other.id, names.path(one, other, row), confidence, share)
-        for one, other, row, confidence, share in zip(
-            knowledge.entities(near[order]),
-            knowledge.entities(far[order]),
-            steps,
-            paths.weight[order].tolist(),
-            weight[order].tolist(),
+        ExplainedPath(layer, one.id, other.id, names.path(one, other, steps), confidence, weight)
+        for one, other, steps, confidence, weight in zip(
+            knowledge.entities(read.near),
+            knowledge.entities(read.far),
+            names.steps(read.code),
+            read.confidence.tolist(),
+            read.weight.tolist(),
             strict=True,
         )
     ]
+
+
+class _ReadPaths(NamedTuple):
+    """Paths that were read, from a near candidate to a far one."""
+
+    near: np.ndarray  # (n,) entity
+    far: np.ndarray  # (n,) entity
+    code: np.ndarray  # (n,) see `StepCodes`
+    confidence: np.ndarray  # (n,)
+    weight: np.ndarray  # (n,) a
+    mixed_in: np.ndarray  # (n,) how much of the near candidate was mixed in
+
+    def best_first(self) -> _ReadPaths:
+        """Return the distinct paths of candidates that were mixed in, by what they add."""
+        order = np.argsort(-self.weight * self.mixed_in, kind="stable")
+        order = order[self.mixed_in[order] > 0]
+        keys = np.stack([self.near, self.far, self.code], axis=1)[order]
+        order = order[np.sort(np.unique(keys, axis=0, return_index=True)[1])]
+        return _ReadPaths(*(column[order] for column in self))
+
+
+def _weigh(
+    encoder: PathEncoder, source: PathSource, mentions: MentionBatch, output: GraftOutput
+) -> _ReadPaths:
+    """Return all paths between the candidates of mentions, as a graft weighed them."""
+    pairs = CandidatePairs.of(mentions)
+    paths = source.paths_between(pairs.entity, pairs.other_entity)
+    _, shares = encoder.weigh(pairs, paths, source.relation_vectors().to(encoder.device))
+    return _ReadPaths(
+        pairs.entity[paths.pair],
+        pairs.other_entity[paths.pair],
+        paths.code,
+        paths.weight,
+        shares.cpu().numpy(),
+        output.weights.flatten().cpu().numpy()[pairs.row[paths.pair]],
+    )
 
 
 class _Names:
@@ -70,6 +96,11 @@ class _Names:
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.relations = knowledge.graph.all_relations
+
+    def steps(self, code: np.ndarray) -> list[list[int]]:
+        """Return the steps of sequences, END before the first."""
+        steps: list[list[int]] = StepCodes(len(self.relations)).steps(code).tolist()
+        return steps
 
     def path(self, one: Entity, other: Entity, steps: list[int]) -> str:
         """Say a path as `Paris — capital of → … ← borders — Germany`."""
