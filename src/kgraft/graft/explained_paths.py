@@ -91,7 +91,7 @@ def _words(one: Entity, other: Entity, steps: list[int], relations: list[str]) -
     arrows = []
     for step in steps:
         if step != END:
-            turned, relation = divmod(step, len(relations))
+            is_inverse, relation = divmod(step, len(relations))
             label = relations[relation]
-            arrows.append(f"← {label} —" if turned else f"— {label} →")
+            arrows.append(f"← {label} —" if is_inverse else f"— {label} →")
     return f"{one.label} {' … '.join(arrows)} {other.label}"

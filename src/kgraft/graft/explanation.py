@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -85,10 +86,7 @@ def explain(encoder: GraftedEncoder, text: str, *, limit: int = 5) -> Explanatio
         on = encoder.read(ids, mask, knowledge=mentions)
     with knowledge_off(encoder.model):
         off = encoder.read(ids, mask)
-    layers = [
-        _Layer(layer, encoder.grafts.knowledge[layer], mentions[layer], output.cpu())
-        for layer, output in record.items()
-    ]
+    layers = _layers(encoder, mentions, record)
     explained = [mention for layer in layers for mention in _mentions(layer, windows, text, limit)]
     paths = [path for layer in layers for path in _paths(encoder, layer)[:limit]]
     return Explanation(text, explained, _words(windows, text, on[0], off[0]), paths)
@@ -102,6 +100,17 @@ class _Layer:
     knowledge: Knowledge
     mentions: MentionBatch
     output: GraftOutput
+
+
+def _layers(
+    encoder: GraftedEncoder,
+    mentions: Mapping[int, MentionBatch],
+    record: Mapping[int, GraftOutput],
+) -> list[_Layer]:
+    return [
+        _Layer(layer, encoder.grafts.knowledge[layer], mentions[layer], output.cpu())
+        for layer, output in record.items()
+    ]
 
 
 def _mentions(layer: _Layer, windows: Windows, text: str, limit: int) -> list[ExplainedMention]:

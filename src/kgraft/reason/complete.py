@@ -53,14 +53,8 @@ def complete_graph(
         reason = "the sources give no probabilities"
         raise BadInput(reason, remedy="weigh them with 'kgraft reason combine'")
     folder = path.with_name(f"{path.name}.parts")
-    run = {
-        "graph": completer.graph.manifest.version,
-        "sources": completer.weights.to_dict(),
-        "relations": [completer.graph.relation(index).id for index in relations],
-        "min_probability": min_probability,
-        "with_reasons": with_reasons,
-    }
-    _open_run(folder, run)
+    options = {"min_probability": min_probability, "with_reasons": with_reasons}
+    _open_run(folder, _identity(completer, relations) | options)
     work = [(relation, heads) for relation in relations for heads in _batches(completer, relation)]
     shown = progress or Silent()
     shown.start("completing", sum(len(heads) for _, heads in work))
@@ -71,6 +65,15 @@ def complete_graph(
     count = _join(sorted(folder.glob("*.parquet")), path)
     shutil.rmtree(folder, ignore_errors=True)
     return count
+
+
+def _identity(completer: Completer, relations: Sequence[int]) -> dict[str, Any]:
+    """Return what a run completes, and by what."""
+    return {
+        "graph": completer.graph.manifest.version,
+        "sources": completer.weights.to_dict(),
+        "relations": [completer.graph.relation(index).id for index in relations],
+    }
 
 
 def _write_part(part: Path, rows: Iterator[dict[str, Any]]) -> None:

@@ -59,6 +59,13 @@ class Prediction:
         }
 
 
+def _best_first(scores: np.ndarray, allowed: np.ndarray, limit: int) -> np.ndarray:
+    """Return the allowed entities with the highest scores."""
+    order = np.argsort(-np.where(allowed, scores, -np.inf), kind="stable")[:limit]
+    best: np.ndarray = order[allowed[order]]
+    return best
+
+
 class Completer(Pretrained[CompleterConfig]):
     """Answers queries over a graph by several sources, weighed for each relation.
 
@@ -192,8 +199,7 @@ class Completer(Pretrained[CompleterConfig]):
         settled = self.config.plausible_only and self.plausibility.is_settled(entity, relation)
         allowed = (scores > IMPLAUSIBLE / 2) & (not settled)
         allowed[answers] = not new
-        order = np.argsort(-np.where(allowed, scores, -np.inf), kind="stable")[:limit]
-        best = order[allowed[order]].tolist()
+        best = _best_first(scores, allowed, limit).tolist()
         is_known = set(answers.tolist())
         return [
             Prediction(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -150,7 +150,6 @@ def train(
     need_room(out, overwrite=overwrite)
     settings = GraftSettings().replace(**changes)
     text_settings = TextSettings(next_sentence, open_vocabulary, exclude_own_counts)
-    figures: dict[str, float] = {}
     with progress_bar(quiet) as progress:
         host = _host(init_from, encoder)
         source = _open_knowledge(
@@ -160,8 +159,8 @@ def train(
         data = source.training_texts(host, after, texts, text_settings, seed=settings.seed)
         _print_status(_describe(source, data, after, settings, init_from), quiet=quiet)
         training = _Training(out, settings, text_settings, init_from, overwrite)
-        for epoch in training.run(host, source.graph, data, progress):
-            figures = _report(epoch, quiet=quiet)
+        epochs = training.run(host, source.graph, data, progress)
+        figures = _report(epochs, quiet=quiet)
     _print_result(out, figures, as_json=as_json)
 
 
@@ -309,7 +308,10 @@ def _print_status(text: str, *, quiet: bool) -> None:
         print(text, file=sys.stderr)
 
 
-def _report(epoch: Epoch, *, quiet: bool) -> dict[str, float]:
-    """Print an epoch, and return its figures."""
-    _print_status(epoch_line(epoch, epoch.losses, FIGURES), quiet=quiet)
-    return {"epoch": epoch.number, **epoch.figures}
+def _report(epochs: Iterable[Epoch], *, quiet: bool) -> dict[str, float]:
+    """Print each epoch, and return the figures of the last."""
+    figures: dict[str, float] = {}
+    for epoch in epochs:
+        _print_status(epoch_line(epoch, epoch.losses, FIGURES), quiet=quiet)
+        figures = {"epoch": epoch.number, **epoch.figures}
+    return figures

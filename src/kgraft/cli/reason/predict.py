@@ -56,10 +56,7 @@ def predict(
 
       kgraft reason predict my-graph --relation supplies --tail Acme --new --reasons 3 --json
     """
-    if (head is None) == (tail is None):
-        raise BadInput("give either --head or --tail, with --relation")
-    if not relation:
-        raise BadInput("no relation is given", remedy="add --relation R")
+    _check_query(head, relation, tail)
     from kgraft.graph import Graph
 
     opened = Graph.open(graph)
@@ -77,6 +74,14 @@ def predict(
     question = (asked.label, by.label, "?") if head is not None else ("?", by.label, asked.label)
     console().print(escape(" — ".join(question)))
     _print_predictions(answers)
+
+
+def _check_query(head: str | None, relation: str, tail: str | None) -> None:
+    """Refuse a query that does not give a relation and one end."""
+    if (head is None) == (tail is None):
+        raise BadInput("give either --head or --tail, with --relation")
+    if not relation:
+        raise BadInput("no relation is given", remedy="add --relation R")
 
 
 def _print_predictions(answers: list[Prediction]) -> None:

@@ -63,17 +63,21 @@ class KnowledgeAttention(Graft):
         self.settings, self.mention_size = settings, size
         self.down = nn.Linear(host_size, size)  # W1
         self.up = nn.Linear(size, host_size)  # W2
-        self.pool = nn.Linear(size, 1, bias=False)
-        self.own = _own_vectors(knowledge.count, settings.own_size)
-        self.entity = nn.Linear(knowledge.size + settings.own_size, size, bias=False)
-        self.spans = Block(size, settings.heads, settings.inner, settings.dropout)
-        self.score = _scorer(settings.score)
+        self._add_linker(knowledge, settings)
         self.null = nn.Parameter(torch.randn(size) * size**-0.5)
         self.mask = nn.Parameter(torch.randn(knowledge.size))
         self.words = Attention(size, settings.heads)
         self.mix = feed_forward(size, settings.inner, settings.dropout)
         self._init_weights()
         self.paths = path_encoder(knowledge, knowledge.size)
+
+    def _add_linker(self, knowledge: Knowledge, settings: AttentionSettings) -> None:
+        """Add what scores candidates: the vectors of spans and of entities, and ψ."""
+        self.pool = nn.Linear(settings.size, 1, bias=False)
+        self.own = _own_vectors(knowledge.count, settings.own_size)
+        self.entity = nn.Linear(knowledge.size + settings.own_size, settings.size, bias=False)
+        self.spans = Block(settings.size, settings.heads, settings.inner, settings.dropout)
+        self.score = _scorer(settings.score)
 
     @torch.no_grad()
     def _init_weights(self) -> None:
@@ -172,10 +176,6 @@ def _default_settings(knowledge: Knowledge) -> AttentionSettings:
     if knowledge.closed:
         return AttentionSettings(threshold=None, log_prior=True)
     return AttentionSettings()
-
-
-def _score_layers(hidden_units: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(2, hidden_units), nn.ReLU(), nn.Linear(hidden_units, 1))
 
 
 class Attention(nn.Module):

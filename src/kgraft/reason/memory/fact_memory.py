@@ -127,24 +127,8 @@ class FactMemory:
         if limit < 1:
             raise BadInput(f"limit is {limit}", remedy="give 1 or more")
         context = None if everywhere else self._context(text, entities, mentions)
-        slots, row, weight = self._attend(text, context, limit, progress)
-        owner, position = expand(slots.bounds[row], slots.bounds[row + 1])
-        other, inverse = np.unique(slots.answer[position], return_inverse=True)
-        score = np.bincount(inverse, weights=weight[owner], minlength=len(other))
-        best = np.argsort(-score, kind="stable")[:limit]
-        chosen = zip(best.tolist(), self.graph.entities_at(other[best]), strict=True)
-        holders = row[owner]
-        return [
-            RecalledAnswer(
-                entity,
-                float(score[n]),
-                tuple(
-                    self._fact_ids(slots, holder, entity.index)
-                    for holder in holders[inverse == n].tolist()
-                ),
-            )
-            for n, entity in chosen
-        ]
+        attention = self._attend(text, context, limit, progress)
+        return self._answers(attention, limit)
 
     def _context(
         self,
@@ -193,6 +177,27 @@ class FactMemory:
                 weight[n],
             )
             for n, entity in enumerate(self.graph.entities_at(slots.entity[row]))
+        ]
+
+    def _answers(self, attention: Attention, limit: int) -> list[RecalledAnswer]:
+        """Return the entities that the best slots hold: answer(v) of each."""
+        slots, row, weight = attention
+        owner, position = expand(slots.bounds[row], slots.bounds[row + 1])
+        other, inverse = np.unique(slots.answer[position], return_inverse=True)
+        score = np.bincount(inverse, weights=weight[owner], minlength=len(other))
+        best = np.argsort(-score, kind="stable")[:limit]
+        chosen = zip(best.tolist(), self.graph.entities_at(other[best]), strict=True)
+        holders = row[owner]
+        return [
+            RecalledAnswer(
+                entity,
+                float(score[n]),
+                tuple(
+                    self._fact_ids(slots, holder, entity.index)
+                    for holder in holders[inverse == n].tolist()
+                ),
+            )
+            for n, entity in chosen
         ]
 
     def _fact_ids(self, slots: Queries, row: int, other: int) -> tuple[str, str, str]:

@@ -134,12 +134,18 @@ def _filled(
 
 
 @compiled
+def _inverse(relation: int, relations: int) -> int:
+    """Return the inverse of one of R relations and their inverses."""
+    return relation - relations if relation >= relations else relation + relations
+
+
+@compiled
 def _is_hidden(tables: _Tables, b: int, node: int, edge: int) -> bool:
     """Tell whether an edge of a node is the asked fact, or its inverse."""
     other, kind, asked = tables.neighbour[edge], tables.relation[edge], tables.asked[b]
     if node == tables.head[b] and other == tables.answer[b] and kind == asked:
         return True
-    inverse = asked - tables.relations if asked >= tables.relations else asked + tables.relations
+    inverse = _inverse(asked, tables.relations)
     return node == tables.answer[b] and other == tables.head[b] and kind == inverse
 
 
@@ -220,8 +226,7 @@ def _fill(
                 if _is_hidden(tables, b, node, edge):
                     continue
                 if not back:
-                    forward = kind < tables.relations
-                    kind = kind + tables.relations if forward else kind - tables.relations
+                    kind = _inverse(kind, tables.relations)
                 target = rows[starts[b] + other]
                 ends[cursor[target]] = row
                 kinds[cursor[target]] = 2 * tables.relations * b + kind

@@ -36,19 +36,23 @@ def alter_relations(
 
     Some become symmetric, some are turned round, some are one with another; all facts stay facts.
     """
-    head, relation, tail = triples.T
     fate = generator.random(relations)
-    turned = (fate > 1 - TURNED)[relation]
-    head, tail = np.where(turned, tail, head), np.where(turned, head, tail)
-    mirrored = (fate < MIRRORED)[relation] & (generator.random(len(triples)) < generator.random())
-    mirror = np.stack([tail[mirrored], relation[mirrored], head[mirrored]], axis=1)
+    is_turned = (fate > 1 - TURNED)[triples[:, 1]]
+    triples = np.where(is_turned[:, None], triples[:, ::-1], triples)
+    is_mirrored = (fate < MIRRORED)[triples[:, 1]]
+    is_mirrored &= generator.random(len(triples)) < generator.random()
+    altered = np.concatenate([triples, triples[is_mirrored, ::-1]])
+    merged = _merge_relations(relations, generator)[altered[:, 1]]
+    _, altered[:, 1] = np.unique(merged, return_inverse=True)
+    return np.unique(altered, axis=0)
+
+
+def _merge_relations(relations: int, generator: np.random.Generator) -> np.ndarray:
+    """Return what each relation becomes: some become another one, the others stay themselves."""
     merged = np.arange(relations)
     is_merged = generator.random(relations) < MERGED
     merged[is_merged] = generator.integers(relations, size=int(is_merged.sum()))
-    altered = np.concatenate([np.stack([head, relation, tail], axis=1), mirror])
-    altered[:, 1] = merged[altered[:, 1]]
-    _, altered[:, 1] = np.unique(altered[:, 1], return_inverse=True)
-    return np.unique(altered, axis=0)
+    return merged
 
 
 def draw_members(edges: EdgeRows, size: int, generator: np.random.Generator) -> np.ndarray:

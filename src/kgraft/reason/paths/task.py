@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from kgraft.arrays import expand
 from kgraft.measure import (
+    Logistic,
     Queries,
     QueryBatch,
     Score,
@@ -28,6 +29,8 @@ from kgraft.reason.settings import ReasonerSettings
 from kgraft.training import AdamWTask, Purpose, stream
 
 VALID_CHUNK = 16  # queries that are ranked at once
+
+Examples = tuple[np.ndarray, np.ndarray]  # features (n, F), labels (n,)
 
 
 @dataclass(frozen=True)
@@ -167,17 +170,25 @@ def fit_calibration(reasoner: Reasoner, valid: Sequence[ValidGraph]) -> dict[str
 
     The error is that on each graph by a fit on the others; of one graph, that of the fit itself.
     """
-    examples = []
-    for judge in valid:
-        facts = both_directions(judge.graph.triples, judge.graph.relations)
-        assert facts.answer is not None
-        train = Queries.group(facts.entity, facts.relation, facts.answer, judge.graph.relations)
-        score = reasoner_score(reasoner, judge.graph)
-        examples.append(answer_examples(score, judge.queries, train, judge.graph.entities)[:2])
+    examples = [_calibration_examples(reasoner, judge) for judge in valid]
     errors = []
     for index, (features, labels) in enumerate(examples):
         others = [part for other, part in enumerate(examples) if other != index] or examples
-        fitted = fit_logistic(*(np.concatenate(column) for column in zip(*others, strict=True)))
-        errors.append(calibration_error(fitted.probability(features), labels))
-    fitted = fit_logistic(*(np.concatenate(column) for column in zip(*examples, strict=True)))
-    return {**fitted.to_dict(), "error": float(np.mean(errors))}
+        errors.append(calibration_error(_fit_jointly(others).probability(features), labels))
+    return {**_fit_jointly(examples).to_dict(), "error": float(np.mean(errors))}
+
+
+def _calibration_examples(reasoner: Reasoner, valid: ValidGraph) -> Examples:
+    """Return the best new answers to held-out queries, and which of them are right."""
+    graph = valid.graph
+    facts = both_directions(graph.triples, graph.relations)
+    assert facts.answer is not None
+    train = Queries.group(facts.entity, facts.relation, facts.answer, graph.relations)
+    score = reasoner_score(reasoner, graph)
+    return answer_examples(score, valid.queries, train, graph.entities)[:2]
+
+
+def _fit_jointly(examples: Sequence[Examples]) -> Logistic:
+    """Fit one logistic model to the examples of several graphs."""
+    features, labels = zip(*examples, strict=True)
+    return fit_logistic(np.concatenate(features), np.concatenate(labels))

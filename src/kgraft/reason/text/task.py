@@ -20,7 +20,14 @@ from kgraft.reason.text.texts import CompletionTexts
 from kgraft.reason.text.validation import Validation
 from kgraft.storage import Kind
 from kgraft.text import freeze_bottom
-from kgraft.training import AdamWTask, Purpose, seeded, shuffled_batches, torch_stream
+from kgraft.training import (
+    AdamWTask,
+    ParameterGroups,
+    Purpose,
+    seeded,
+    shuffled_batches,
+    torch_stream,
+)
 
 EARLIER, EARLIER_ENTITIES = "earlier.vectors", "earlier.entities"
 
@@ -44,11 +51,9 @@ class TextTask(AdamWTask[np.ndarray]):
         self.known = Queries.of(self.triples, self.relations)
         self.texts = CompletionTexts(graph)
         self.validation = Validation.of(graph, settings)
-        model, temperature = completer.encoder.model, completer.temperature
         if settings.frozen:
-            freeze_bottom(model, settings.frozen)
-        learnt = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        groups = [(settings.rate, learnt), (settings.temperature_rate, temperature.parameters())]
+            freeze_bottom(completer.encoder.model, settings.frozen)
+        groups = _parameter_groups(completer, settings)
         super().__init__(completer.module(), groups, weight_decay=settings.weight_decay)
         self.steps = sum(len(self.batches(epoch)) for epoch in range(settings.epochs))
         self._earlier = torch.zeros(0, completer.encoder.dimension)
@@ -127,3 +132,10 @@ class TextTask(AdamWTask[np.ndarray]):
         """Write the completer."""
         facts = {"settings": self.settings.to_dict(), **self.identity(), **self.best_figures}
         self.completer.save_pretrained(folder, facts=facts)
+
+
+def _parameter_groups(completer: TextCompleter, settings: TextSettings) -> ParameterGroups:
+    """Return the parameters that learn, with their rates."""
+    learnt = [one for one in completer.encoder.model.parameters() if one.requires_grad]
+    temperature = completer.temperature.parameters()
+    return [(settings.rate, learnt), (settings.temperature_rate, temperature)]
