@@ -136,7 +136,10 @@ class Completer(Pretrained[CompleterConfig]):
     def _queries(self, split: str) -> Queries:
         triples = self.graph.split(split).triples  # type: ignore[arg-type]
         if not len(triples):
-            raise BadInput(f"the split {split!r} has no triples; there is nothing to rank")
+            raise BadInput(
+                f"{self.graph.manifest.name} has no triples in the split {split!r}",
+                remedy="hold some out with 'kgraft graph split'",
+            )
         return Queries.of(triples, self.relations)
 
     # Learning
