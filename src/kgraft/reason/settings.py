@@ -33,10 +33,14 @@ class ReasonerSettings(TrainingSettings):
 class CompleterConfig(Settings):
     """Which sources a completer weighs, by the folders they are in."""
 
-    reasoner: str | None = setting(None, "The reasoner, where not the one that ships.", option="")
-    rules: str | None = setting(None, "Rules of 'kgraft reason mine'.", option="")
-    vectors: str | None = setting(None, "Vectors of 'kgraft embed train'.", option="")
-    text: str | None = setting(None, "A model of 'kgraft reason train --text'.", option="")
+    reasoner: str | None = setting(
+        None, "A reasoner of 'kgraft reason train'; by default the one that ships."
+    )
+    rules: str | None = setting(
+        None, "Rules of 'kgraft reason mine', or a file in AnyBURL's format."
+    )
+    vectors: str | None = setting(None, "Vectors of 'kgraft embed train'.")
+    text: str | None = setting(None, "A model of 'kgraft reason train --text'.")
     plausible_only: bool = setting(
         True, "Leave out answers that all facts of a relation speak against."
     )

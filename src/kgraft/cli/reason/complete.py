@@ -9,18 +9,13 @@ import typer
 
 from kgraft.cli.given import need_new_file
 from kgraft.cli.output import AsJson, GraphName, Quiet, console, escape, finite, print_json
-from kgraft.cli.reason.sources import (
-    CompleterOption,
-    ReasonerOption,
-    RulesOption,
-    TextOption,
-    VectorsOption,
-    named_sources,
-    open_sources,
-)
+from kgraft.cli.reason.sources import CompleterOption, check_sources, open_sources
+from kgraft.cli.settings_options import Changes, settings_options
 from kgraft.progress import progress_bar
+from kgraft.reason.settings import CompleterConfig
 
 
+@settings_options(CompleterConfig, parameter="sources")
 def complete(
     graph: GraphName,
     relation: Annotated[
@@ -32,13 +27,11 @@ def complete(
         typer.Option(min=0, max=1, help="Probability that a fact needs.", callback=finite),
     ] = 0.9,
     reasons: Annotated[bool, typer.Option(help="Give a reason for each fact.")] = True,
-    rules: RulesOption = None,
-    vectors: VectorsOption = None,
-    text: TextOption = None,
-    reasoner: ReasonerOption = None,
     completer: CompleterOption = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
+    *,
+    sources: Changes,
 ) -> None:
     """Predict the tails that all entities lack, and write those that are likely enough.
 
@@ -55,7 +48,7 @@ def complete(
     need_new_file(out)
     opened = Graph.open(graph)
     wanted = [opened.relation(name).index for name in relation]
-    config = named_sources(rules, vectors, text, reasoner)
+    config = check_sources(sources, completer)
     made = open_sources(opened, config, completer)
     from kgraft.reason import complete_graph
 

@@ -18,30 +18,23 @@ from kgraft.cli.output import (
     escape,
     print_json,
 )
-from kgraft.cli.reason.sources import (
-    CompleterOption,
-    ReasonerOption,
-    RulesOption,
-    TextOption,
-    VectorsOption,
-    named_sources,
-    open_sources,
-)
+from kgraft.cli.reason.sources import CompleterOption, check_sources, open_sources
+from kgraft.cli.settings_options import Changes, settings_options
 from kgraft.progress import progress_bar
+from kgraft.reason.settings import CompleterConfig
 
 FIGURES = {"mrr": "MRR", "hits1": "Hits@1", "hits3": "Hits@3", "hits10": "Hits@10"}
 
 
+@settings_options(CompleterConfig, parameter="sources")
 def eval_(
     graph: GraphName,
     split: Annotated[str, typer.Option(help="The triples to rank: train, valid or test.")] = "test",
-    rules: RulesOption = None,
-    vectors: VectorsOption = None,
-    text: TextOption = None,
-    reasoner: ReasonerOption = None,
     completer: CompleterOption = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
+    *,
+    sources: Changes,
 ) -> None:
     """Rank the true answers of held-out triples among all entities: MRR and Hits.
 
@@ -55,7 +48,7 @@ def eval_(
     from kgraft.graph import Graph
 
     opened = Graph.open(graph)
-    config = named_sources(rules, vectors, text, reasoner)
+    config = check_sources(sources, completer)
     made = open_sources(opened, config, completer)
     with progress_bar(quiet) as progress:
         ranking = made.rank(split, progress=progress)
@@ -64,22 +57,21 @@ def eval_(
         return
     figures = ranking.figures()
     words = "  ".join(f"{word} {figures[name]:.4f}" for name, word in FIGURES.items())
-    sources = ", ".join(source.name for source in made.sources)
-    console().print(f"{words}  ({figures['count']:,} answers of {split}, by {escape(sources)})")
+    names = ", ".join(source.name for source in made.sources)
+    console().print(f"{words}  ({figures['count']:,} answers of {split}, by {escape(names)})")
     console().print(f"[dim]{escape(ranking.protocol)}[/]")
 
 
+@settings_options(CompleterConfig, parameter="sources")
 def combine(
     graph: GraphName,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
-    rules: RulesOption = None,
-    vectors: VectorsOption = None,
-    text: TextOption = None,
-    reasoner: ReasonerOption = None,
     seed: Seed = 0,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
+    *,
+    sources: Changes,
 ) -> None:
     """Weigh sources against each other, for each relation, on the graph's validation triples.
 
@@ -93,7 +85,7 @@ def combine(
 
     need_room(out, overwrite=overwrite)
     opened = Graph.open(graph)
-    config = named_sources(rules, vectors, text, reasoner)
+    config = check_sources(sources)
     made = open_sources(opened, config)
     with progress_bar(quiet) as progress:
         made.fit(seed=seed, progress=progress)

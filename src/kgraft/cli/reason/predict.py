@@ -7,22 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgraft.cli.output import MOST, AsJson, GraphName, console, escape, print_json
-from kgraft.cli.reason.sources import (
-    CompleterOption,
-    ReasonerOption,
-    RulesOption,
-    TextOption,
-    VectorsOption,
-    named_sources,
-    open_sources,
-)
+from kgraft.cli.reason.sources import CompleterOption, check_sources, open_sources
+from kgraft.cli.settings_options import Changes, settings_options
 from kgraft.errors import BadInput
+from kgraft.reason.settings import CompleterConfig
 
 if TYPE_CHECKING:
     from kgraft.graph import Graph
     from kgraft.reason import Explanation, Prediction, Reason
 
 
+@settings_options(CompleterConfig, parameter="sources")
 def predict(
     graph: GraphName,
     head: Annotated[str | None, typer.Option(help="Ask for the tails of this entity.")] = None,
@@ -35,12 +30,10 @@ def predict(
     reasons: Annotated[
         int, typer.Option(min=0, max=100, help="Reasons to show for each answer.")
     ] = 1,
-    rules: RulesOption = None,
-    vectors: VectorsOption = None,
-    text: TextOption = None,
-    reasoner: ReasonerOption = None,
     completer: CompleterOption = None,
     as_json: AsJson = False,
+    *,
+    sources: Changes,
 ) -> None:
     """Say which entities most likely complete a fact, and why.
 
@@ -62,7 +55,7 @@ def predict(
     opened = Graph.open(graph)
     asked = opened.resolve(head if head is not None else tail or "")
     by = opened.relation(relation)
-    config = named_sources(rules, vectors, text, reasoner)
+    config = check_sources(sources, completer)
     made = open_sources(opened, config, completer)
     if head is not None:
         answers = made.tails(asked, by, limit=limit, new=new, reasons=reasons)
@@ -104,6 +97,7 @@ def _line(reason: Reason) -> str:
     return f"{reason.source} {reason.score:.2f}: {reason.words}"
 
 
+@settings_options(CompleterConfig, parameter="sources")
 def explain(
     graph: GraphName,
     head: Annotated[str, typer.Argument(help="An entity's id or name.", metavar="HEAD")],
@@ -112,12 +106,10 @@ def explain(
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=MOST, help="Reasons of each source.")
     ] = 5,
-    rules: RulesOption = None,
-    vectors: VectorsOption = None,
-    text: TextOption = None,
-    reasoner: ReasonerOption = None,
     completer: CompleterOption = None,
     as_json: AsJson = False,
+    *,
+    sources: Changes,
 ) -> None:
     """Show all that speaks for one fact, and against it.
 
@@ -134,7 +126,7 @@ def explain(
     opened = Graph.open(graph)
     ends = opened.resolve(head), opened.resolve(tail)
     by = opened.relation(relation)
-    config = named_sources(rules, vectors, text, reasoner)
+    config = check_sources(sources, completer)
     made = open_sources(opened, config, completer)
     explained = made.explain(ends[0], by, ends[1], limit=limit)
     if as_json:

@@ -1,4 +1,4 @@
-"""What the commands that complete a graph share: options for sources, and opening them."""
+"""What the commands that complete a graph share: the sources that options name, opened."""
 
 from __future__ import annotations
 
@@ -14,29 +14,14 @@ from kgraft.cli.given import (
     need_text_model,
     need_vectors,
 )
+from kgraft.cli.settings_options import Changes
 from kgraft.errors import BadInput
+from kgraft.reason.settings import CompleterConfig
 
 if TYPE_CHECKING:
     from kgraft.graph import Graph
-    from kgraft.reason import Completer, CompleterConfig
+    from kgraft.reason import Completer
 
-RulesOption = Annotated[
-    Path | None, typer.Option("--rules", help="Rules of 'kgraft reason mine'.", metavar="RULES")
-]
-VectorsOption = Annotated[
-    Path | None,
-    typer.Option("--vectors", help="Vectors of 'kgraft embed train'.", metavar="VECTORS"),
-]
-TextOption = Annotated[
-    Path | None,
-    typer.Option("--text", help="A model of 'kgraft reason train --text'.", metavar="MODEL"),
-]
-ReasonerOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--reasoner", help="A reasoner of 'kgraft reason train'; else the one that ships."
-    ),
-]
 CompleterOption = Annotated[
     Path | None,
     typer.Option(
@@ -45,32 +30,32 @@ CompleterOption = Annotated[
         help="What 'kgraft reason combine' wrote: sources with their weights.",
     ),
 ]
+NEEDS = {
+    "reasoner": need_reasoner,
+    "rules": need_rules,
+    "vectors": need_vectors,
+    "text": need_text_model,
+}
 
 
-def named_sources(
-    rules: Path | None, vectors: Path | None, text: Path | None, reasoner: Path | None
-) -> CompleterConfig:
-    """Return what options name, once it is there."""
-    from kgraft.reason.settings import CompleterConfig
-
-    need_rules(rules)
-    need_reasoner(reasoner)
-    need_text_model(text)
-    if vectors is not None:
-        need_vectors(vectors)
-    names = {"rules": rules, "vectors": vectors, "text": text, "reasoner": reasoner}
-    given = {name: str(path.resolve()) for name, path in names.items() if path is not None}
-    return CompleterConfig.from_dict(given)
-
-
-def open_sources(graph: Graph, config: CompleterConfig, completer: Path | None = None) -> Completer:
-    """Open a completer; one that was combined names its own sources."""
+def check_sources(sources: Changes, completer: Path | None = None) -> CompleterConfig:
+    """Return the sources that options name, once they are there."""
     if completer is not None:
-        if config != type(config)():
+        if sources:
             raise BadInput(
                 "a completer has its own sources", remedy="give --completer, or single sources"
             )
-        config = type(config).from_dict(need_completer(completer))
+        return CompleterConfig.from_dict(need_completer(completer))
+    resolved = dict(sources)
+    for name, need in NEEDS.items():
+        if name in sources:
+            need(Path(sources[name]))
+            resolved[name] = str(Path(sources[name]).resolve())
+    return CompleterConfig.from_dict(resolved)
+
+
+def open_sources(graph: Graph, config: CompleterConfig, completer: Path | None = None) -> Completer:
+    """Open sources as a completer, with the weights of one that was combined."""
     from kgraft.reason import open_completer
 
     score = None

@@ -18,7 +18,6 @@ from kgraft.cli.output import (
     epoch_line,
     print_trained,
 )
-from kgraft.cli.reason.sources import ReasonerOption
 from kgraft.cli.settings_options import Changes, settings_options
 from kgraft.errors import BadInput
 from kgraft.progress import Progress, progress_bar
@@ -42,7 +41,9 @@ def train(
     text: Annotated[
         bool, typer.Option("--text", help="Train a model of texts instead of the reasoner.")
     ] = False,
-    reasoner: ReasonerOption = None,
+    reasoner: Annotated[
+        Path | None, typer.Option(help="The reasoner to begin with; else the one that ships.")
+    ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="The encoder that --text begins with: a folder or a name.")
     ] = None,
