@@ -43,15 +43,21 @@ def clear(answers: Answers) -> None:
 
 
 @compiled
-def add(
-    answers: Answers, entity: int, rule: int, confidence: float, cluster: np.ndarray, once: bool
-) -> None:
-    """Add a rule that gives an entity; with `once` only the best rule of a cluster is kept."""
+def _make_entry(answers: Answers, entity: int) -> None:
+    """Make an entity an answer, without rules so far, unless it is one already."""
     if answers.mark[entity] != answers.query[0]:
         answers.mark[entity] = answers.query[0]
         answers.entity[answers.size[0]] = entity
         answers.size[0] += 1
         answers.filled[entity] = 0
+
+
+@compiled
+def add(
+    answers: Answers, entity: int, rule: int, confidence: float, cluster: np.ndarray, once: bool
+) -> None:
+    """Add a rule that gives an entity; with `once` only the best rule of a cluster is kept."""
+    _make_entry(answers, entity)
     confidences, rules = answers.confidence[entity], answers.rule[entity]
     last, width = answers.filled[entity], len(confidences)
     if last == width and confidence <= confidences[width - 1]:

@@ -60,9 +60,7 @@ def count_chains(
     relation = np.repeat(edges.run_relation, np.diff(edges.run_first))
     order = np.argsort(edges.target[facts], kind="stable")  # the marks of a tail are set once
     facts = facts[order]
-    columns = (source[facts], relation[facts], edges.target[facts])
-
-    head, kind, tail = columns
+    head, kind, tail = source[facts], relation[facts], edges.target[facts]
 
     def chains(begin: int, end: int) -> np.ndarray:
         part = slice(begin, end)
@@ -88,19 +86,40 @@ def _chains(
     keys, size = np.empty(1 << 16, np.int64), 0
     buffer = np.empty(PATHS, np.int64)
     for i in range(len(head)):
-        if i == 0 or tail[i] != tail[i - 1]:
-            _mark(edges, tail[max(i - 1, 0)], first, following, False)
-            _mark(edges, tail[i], first, following, True)
+        _mark_tail(edges, tail, i, first, following)
         fact = head[i], relation[i], tail[i]
-        if longest < 3:
-            made = _short_chains(edges, fact, first, following, buffer)
-        else:
-            made = _drawn_chains(edges, fact, first, following, buffer)
-        distinct = np.unique(buffer[:made])
+        distinct = _chains_of_fact(edges, fact, longest, first, following, buffer)
         keys = with_room(keys, size + len(distinct))
         keys[size : size + len(distinct)] = distinct
         size += len(distinct)
     return keys[:size].copy()
+
+
+@compiled
+def _chains_of_fact(
+    edges: Edges,
+    fact: tuple[int, int, int],
+    longest: int,
+    first: np.ndarray,
+    following: np.ndarray,
+    buffer: np.ndarray,
+) -> np.ndarray:
+    """Return the distinct keys of chains from head to tail; `buffer` has room for all."""
+    if longest < 3:
+        size = _short_chains(edges, fact, first, following, buffer)
+    else:
+        size = _drawn_chains(edges, fact, first, following, buffer)
+    return np.unique(buffer[:size])
+
+
+@compiled
+def _mark_tail(
+    edges: Edges, tail: np.ndarray, row: int, first: np.ndarray, following: np.ndarray
+) -> None:
+    """Mark the edges of the tail of a fact, unless it is that of the fact before."""
+    if row == 0 or tail[row] != tail[row - 1]:
+        _mark(edges, tail[max(row - 1, 0)], first, following, False)
+        _mark(edges, tail[row], first, following, True)
 
 
 @compiled
@@ -131,6 +150,18 @@ def _relation_on(edges: Edges, edge: int) -> int:
 
 
 @compiled
+def _close_chains(
+    edges: Edges, prefix: int, back: int, following: np.ndarray, keys: np.ndarray, made: int
+) -> int:
+    """Write the keys of a chain with each of the marked edges from `back` on as its last."""
+    while back >= 0 and made < len(keys):
+        keys[made] = prefix * len(edges.source_bounds) + _relation_back(edges, back) + 1
+        made += 1
+        back = following[back]
+    return made
+
+
+@compiled
 def _short_chains(
     edges: Edges,
     fact: tuple[int, int, int],
@@ -150,11 +181,7 @@ def _short_chains(
                     keys[made] = base * size
                     made += 1
                 continue
-            back = first[middle]
-            while back >= 0 and made < len(keys):
-                keys[made] = base * size + _relation_back(edges, back) + 1
-                made += 1
-                back = following[back]
+            made = _close_chains(edges, base, first[middle], following, keys, made)
     return made
 
 
@@ -182,12 +209,9 @@ def _drawn_chains(
             far = edges.target[middle]
             if far == head or far == tail:  # noqa: SIM109
                 continue
-            back = first[far]
-            while back >= 0 and made < len(keys):
+            if first[far] >= 0:
                 step = base * size + _relation_on(edges, middle) + 1
-                keys[made] = step * size + _relation_back(edges, back) + 1
-                made += 1
-                back = following[back]
+                made = _close_chains(edges, step, first[far], following, keys, made)
     return made
 
 

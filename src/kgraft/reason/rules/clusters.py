@@ -27,22 +27,29 @@ def cluster_rules(rules: RuleSet, edges: Edges) -> np.ndarray:
     joined; with a Jaccard overlap of 0.9 that is all but sure, below 0.4 unlikely.
     """
     cluster = np.arange(len(rules))
+    constant_row, constant_keys = _constant_keys(rules, edges)
+    path_row, path_keys = _path_keys(rules, edges)
+    row = np.concatenate([constant_row, path_row])
+    cluster[row] = row[_components(np.concatenate([constant_keys, path_keys]))]
+    return cluster.astype(np.int32)
+
+
+def _constant_keys(rules: RuleSet, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of rules with a constant and a body, and the band keys of each."""
     row, feature = rule_features(rules, edges)
     with_body = feature < len(edges.sources) + 2 * edges.relations
     row, feature = row[with_body], feature[with_body]
     group = mix(
         rules.head[row].astype(np.uint64) << np.uint64(32) | rules.constant[row].astype(np.uint64)
     )
-    joined = [_band_keys(group, _feature_sketches(edges)[feature])]
-    rows = [row]
-    paths = np.flatnonzero(rules.is_closed)
-    if len(paths):
-        head = mix(rules.head[paths].astype(np.uint64) + np.uint64(1))
-        joined.append(_band_keys(head, _path_sketches(rules.body[paths], edges)))
-        rows.append(paths)
-    rows_of_all = np.concatenate(rows)
-    cluster[rows_of_all] = rows_of_all[_components(np.concatenate(joined))]
-    return cluster.astype(np.int32)
+    return row, _band_keys(group, _feature_sketches(edges)[feature])
+
+
+def _path_keys(rules: RuleSet, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of path rules, and the band keys of each."""
+    row = np.flatnonzero(rules.is_closed)
+    group = mix(rules.head[row].astype(np.uint64) + np.uint64(1))
+    return row, _band_keys(group, _path_sketches(rules.body[row], edges))
 
 
 def _components(keys: np.ndarray) -> np.ndarray:
@@ -65,7 +72,7 @@ def _components(keys: np.ndarray) -> np.ndarray:
 
 def _band_keys(group: np.ndarray, sketches: np.ndarray) -> np.ndarray:
     """Return one key per band (K, BANDS); rules of different groups share none."""
-    bands = sketches.reshape(len(sketches), BANDS, -1)
+    bands = sketches.reshape(len(sketches), BANDS, HASHES // BANDS)
     keys = np.empty((len(sketches), BANDS), np.uint64)
     for band in range(BANDS):
         key = mix(group + np.uint64(band))
@@ -121,11 +128,20 @@ def _sketch_paths(
         last, steps = last_atom(bodies[i]), 0
         for x in sources[order]:
             steps += follow(edges, frontiers, x, bodies[i], 0)
-            for k in range(frontiers.size[last]):
-                pair = entity[x] * np.uint64(0x9E3779B97F4A7C15) + entity[frontiers.entity[last, k]]
-                for column in range(len(salts)):
-                    value = (pair ^ salts[column]) * np.uint64(0xBF58476D1CE4E5B9)
-                    value ^= value >> np.uint64(29)
-                    sketches[i, column] = min(sketches[i, column], value)
+            ends = frontiers.entity[last, : frontiers.size[last]]
+            _add_pairs(entity, x, ends, salts, sketches[i])
             if steps > STEPS:
                 break
+
+
+@compiled
+def _add_pairs(
+    entity: np.ndarray, x: int, ends: np.ndarray, salts: np.ndarray, sketch: np.ndarray
+) -> None:
+    """Add the hashes of the pairs of x and each end to a sketch, (HASHES,)."""
+    for end in ends:
+        pair = entity[x] * np.uint64(0x9E3779B97F4A7C15) + entity[end]
+        for column in range(len(salts)):
+            value = (pair ^ salts[column]) * np.uint64(0xBF58476D1CE4E5B9)
+            value ^= value >> np.uint64(29)
+            sketch[column] = min(sketch[column], value)

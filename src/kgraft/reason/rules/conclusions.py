@@ -77,11 +77,8 @@ def conclusions(source: RuleSource, progress: Progress) -> Iterator[np.ndarray]:
         for begin in range(0, entities, AT_ONCE):
             end = min(begin + AT_ONCE, entities)
             rows = _best(source, relation, begin, end)
-            key = _keys(rows[:, 0], rows[:, 1], rows[:, 2], entities, relations)
-            at = np.searchsorted(known_keys, key)
-            is_known = at < len(known_keys)
-            is_known[is_known] = known_keys[at[is_known]] == key[is_known]
-            yield rows[~is_known]
+            keys = _keys(rows[:, 0], rows[:, 1], rows[:, 2], entities, relations)
+            yield rows[~_is_among(keys, known_keys)]
             progress.advance(end - begin)
 
 
@@ -90,6 +87,14 @@ def _keys(
 ) -> np.ndarray:
     pair = np.asarray(head, np.int64) * relations + relation
     return pair * entities + tail
+
+
+def _is_among(keys: np.ndarray, ascending: np.ndarray) -> np.ndarray:
+    """Tell which keys are among others, which are in ascending order."""
+    row = np.searchsorted(ascending, keys)
+    among = row < len(ascending)
+    among[among] = ascending[row[among]] == keys[among]
+    return among
 
 
 def _best(source: RuleSource, relation: int, begin: int, end: int) -> np.ndarray:

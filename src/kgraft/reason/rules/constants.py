@@ -114,7 +114,7 @@ def _count_features(
     seen_relations: np.ndarray,
 ) -> tuple[int, int]:
     """Count what the entities X of a head r(X, c) have in common: b(X, d) and b(X, Z), Z ≠ c."""
-    constant, sizes = edges.run_entity[run], (0, 0)
+    constant, features, relations = edges.run_entity[run], 0, 0
     for edge in range(edges.run_first[run], edges.run_first[run + 1]):
         x = edges.target[edge]
         if is_hub[x]:
@@ -122,18 +122,21 @@ def _count_features(
         for other in range(edges.run_bounds[x], edges.run_bounds[x + 1]):
             begin, end = edges.run_first[other], edges.run_first[other + 1]
             for k in range(begin, end):
-                feature = edges.inverse_run[k]
-                if count[feature] == 0:
-                    seen[sizes[0]] = feature
-                    sizes = (sizes[0] + 1, sizes[1])
-                count[feature] += 1
+                features = _count_one(edges.inverse_run[k], count, seen, features)
             if end - begin > 1 or edges.target[begin] != constant:
                 relation = edges.run_relation[other]
-                if by_relation[relation] == 0:
-                    seen_relations[sizes[1]] = relation
-                    sizes = (sizes[0], sizes[1] + 1)
-                by_relation[relation] += 1
-    return sizes
+                relations = _count_one(relation, by_relation, seen_relations, relations)
+    return features, relations
+
+
+@compiled
+def _count_one(item: int, count: np.ndarray, seen: np.ndarray, size: int) -> int:
+    """Count an item; return how many different ones were seen, the first `size` of `seen`."""
+    if count[item] == 0:
+        seen[size] = item
+        size += 1
+    count[item] += 1
+    return size
 
 
 @compiled

@@ -45,11 +45,17 @@ def count_bodies(
         _count_share(edges, bodies[part], bounds - bounds[0], heads[own], limits, *results)
 
     in_shares(count, len(bodies), progress)
+    return _scaled_up(body_count, support, visited, np.diff(head_bounds))
+
+
+def _scaled_up(
+    body_count: np.ndarray, support: np.ndarray, visited: np.ndarray, heads: np.ndarray
+) -> BodyCounts:
+    """Return the counts for all entities X, from those for the visited part of them."""
     scale = 1 / np.maximum(visited, 1e-12)
-    owner = np.repeat(np.arange(len(bodies)), np.diff(head_bounds))
     return BodyCounts(
         np.rint(body_count * scale).astype(np.int64),
-        np.rint(support * scale[owner]).astype(np.int64),
+        np.rint(support * np.repeat(scale, heads)).astype(np.int64),
         visited < 1,
     )
 

@@ -58,8 +58,7 @@ def make_edges(triples: TripleArrays, entities: int, relations: int) -> Edges:
     runs = pair[begins]  # ascending
     run_entity, run_relation = runs // size, runs % size
     back = target * size + inverse(pair % size, relations)
-    by_relation = np.argsort(run_relation, kind="stable")
-    every_relation = np.arange(2 * relations + 1)
+    source_bounds, sources = _sources_by_relation(run_entity, run_relation, relations)
     return Edges(
         np.searchsorted(run_entity, np.arange(entities + 1)).astype(np.int64),
         run_relation.astype(np.int32),
@@ -67,9 +66,18 @@ def make_edges(triples: TripleArrays, entities: int, relations: int) -> Edges:
         np.append(begins, len(pair)).astype(np.int64),
         target.astype(np.int32),
         np.searchsorted(runs, back).astype(np.int32),
-        np.searchsorted(run_relation[by_relation], every_relation).astype(np.int64),
-        run_entity[by_relation].astype(np.int32),
+        source_bounds,
+        sources,
     )
+
+
+def _sources_by_relation(
+    run_entity: np.ndarray, run_relation: np.ndarray, relations: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bounds of each relation (2R + 1,) in the sources (U,), and the sources."""
+    order = np.argsort(run_relation, kind="stable")
+    bounds = np.searchsorted(run_relation[order], np.arange(2 * relations + 1))
+    return bounds.astype(np.int64), run_entity[order].astype(np.int32)
 
 
 def _distinct_edges(triples: TripleArrays, relations: int) -> tuple[np.ndarray, np.ndarray]:

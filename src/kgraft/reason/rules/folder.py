@@ -91,14 +91,12 @@ class Rules(Pretrained[RulesConfig]):
         """
         entity = np.append(graph.indices_of(self.constant_ids), -1)
         relation = self._relations_in(graph)
-        rules = _with_constants(self.rule_set, entity, -2)
-        head, body = relation[rules.head], relation[rules.body]
-        lost = (head < 0) | ((body < 0) & (rules.body >= 0)).any(1)
+        rules = _with_relations(_with_constants(self.rule_set, entity, -2), relation, -2)
+        lost = (rules.head == -2) | (rules.body == -2).any(1)
         lost |= (rules.constant == -2) | (rules.body_constant == -2)
         if lost.any():
             message = "%d of %d rules name relations or entities that %s lacks"
             logger.info(message, lost.sum(), len(rules), graph.manifest.name)
-        rules = replace(rules, head=head.astype(np.int32), body=body.astype(np.int32))
         aggregation = np.zeros(2 * len(graph.relations), np.int8)
         aggregation[relation[relation >= 0]] = self.aggregation[relation[:-1] >= 0]
         cluster = self.cluster[~lost]
@@ -165,12 +163,20 @@ def mine_and_save(
 
 
 def _with_constants(rules: RuleSet, index: np.ndarray, lost: int) -> RuleSet:
-    """Return the rules with other numbers for entities; what has none becomes `lost`."""
-
-    def renumber(column: np.ndarray) -> np.ndarray:
-        new = index[np.maximum(column, 0)]
-        return np.where(column < 0, -1, np.where(new < 0, lost, new)).astype(np.int32)
-
+    """Return the rules with other indices of entities; what has none becomes `lost`."""
+    constant = _renumber(rules.constant, index, lost)
     return replace(
-        rules, constant=renumber(rules.constant), body_constant=renumber(rules.body_constant)
+        rules, constant=constant, body_constant=_renumber(rules.body_constant, index, lost)
     )
+
+
+def _with_relations(rules: RuleSet, index: np.ndarray, lost: int) -> RuleSet:
+    """Return the rules with other indices of relations; what has none becomes `lost`."""
+    head, body = _renumber(rules.head, index, lost), _renumber(rules.body, index, lost)
+    return replace(rules, head=head, body=body)
+
+
+def _renumber(column: np.ndarray, index: np.ndarray, lost: int) -> np.ndarray:
+    """Return the new index of each entry; −1 stays, and what has none becomes `lost`."""
+    new = index[np.maximum(column, 0)]
+    return np.where(column < 0, -1, np.where(new < 0, lost, new)).astype(np.int32)

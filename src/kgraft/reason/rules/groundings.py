@@ -47,21 +47,31 @@ def first_chain(edges: Edges, start: int, end: int, body: np.ndarray) -> np.ndar
     atom = 0
     edge[0] = _span(edges, start, body[0])[0]
     while atom >= 0:
-        begin, last = _span(edges, chain[atom], body[atom])
         if atom == len(body) - 1:
+            begin, last = _span(edges, chain[atom], body[atom])
             if (edges.target[begin:last] == end).any():
                 return chain
             atom -= 1
-        elif edge[atom] == last:
-            atom -= 1
         else:
-            far = edges.target[edge[atom]]
-            edge[atom] += 1
-            if far != end and not (chain[: atom + 1] == far).any():
-                atom += 1
-                chain[atom] = far
-                edge[atom] = _span(edges, far, body[atom])[0]
+            atom = _extend(edges, chain, body, edge, atom)
     return chain[:0]
+
+
+@compiled
+def _extend(edges: Edges, chain: np.ndarray, body: np.ndarray, edge: np.ndarray, atom: int) -> int:
+    """Try the next edge of an atom; return the atom to try then.
+
+    That is the one behind if the chain could be extended, the one before if no edge was left.
+    """
+    if edge[atom] == _span(edges, chain[atom], body[atom])[1]:
+        return atom - 1
+    far = edges.target[edge[atom]]
+    edge[atom] += 1
+    if far == chain[-1] or (chain[: atom + 1] == far).any():
+        return atom
+    chain[atom + 1] = far
+    edge[atom + 1] = _span(edges, far, body[atom + 1])[0]
+    return atom + 1
 
 
 @compiled

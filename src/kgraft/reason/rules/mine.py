@@ -96,18 +96,14 @@ def mine_rules(
     triples = graph.split("train").triples
     edges = make_edges(triples, len(graph), len(graph.relations))
     check_sizes(edges)
-    parts, hubs = [], 0
-    if settings.constants:
-        progress.start("rules with constants", SHARES)
-        parts.append(mine_constant_rules(edges, settings, progress))
-        hubs = int((edges.degrees() > settings.hub_edges).sum())
-    parts.append(_short_paths(edges, settings, progress))
+    parts = [_constant_rules(edges, settings, progress), _short_paths(edges, settings, progress)]
     rounds = samples = 0
     for part, drawn in _rounds(edges, settings, began + 60 * settings.minutes, progress):
         parts.append(part)
         rounds, samples = rounds + 1, samples + drawn
     rules = best_long_paths(RuleSet.concat(parts, settings.pessimism).sorted(), settings.long_paths)
-    return MinedRules(rules, rounds, samples, (time.monotonic() - began) / 60, hubs)
+    minutes = (time.monotonic() - began) / 60
+    return MinedRules(rules, rounds, samples, minutes, _count_hubs(edges, settings))
 
 
 def best_long_paths(rules: RuleSet, most: int) -> RuleSet:
@@ -148,6 +144,19 @@ def _continues(settings: MiningSettings, rounds: int, deadline: float) -> bool:
     return time.monotonic() < deadline
 
 
+def _constant_rules(edges: Edges, settings: MiningSettings, progress: Progress) -> RuleSet:
+    """Return all rules with constants, none if they are not wanted."""
+    if not settings.constants:
+        return RuleSet.concat([], settings.pessimism)
+    progress.start("rules with constants", SHARES)
+    return mine_constant_rules(edges, settings, progress)
+
+
+def _count_hubs(edges: Edges, settings: MiningSettings) -> int:
+    """Count the entities that did not count for rules with constants."""
+    return int((edges.degrees() > settings.hub_edges).sum()) if settings.constants else 0
+
+
 def _short_paths(edges: Edges, settings: MiningSettings, progress: Progress) -> RuleSet:
     """Return all path rules of one or two atoms."""
     progress.start("paths of two", SHARES)
@@ -186,7 +195,11 @@ def _rules(
     limits = settings.groundings, settings.min_confidence
     counts = count_bodies(edges, body[first], bounds, head, limits, progress)
     rules = _counted(head, body, counts, np.diff(bounds), settings.pessimism)
-    rules = forward(rules, edges.relations)
+    return _good(forward(rules, edges.relations), settings)
+
+
+def _good(rules: RuleSet, settings: MiningSettings) -> RuleSet:
+    """Return the rules whose support and confidence suffice."""
     good = (rules.support >= settings.min_support) & (rules.confidence >= settings.min_confidence)
     return rules.take(good)
 
