@@ -18,7 +18,7 @@ def chain_keys(chains: np.ndarray, size: int) -> np.ndarray:
     """Pack chains (K, n) of relations below `size` into one number each, shorter ones ahead.
 
     >>> chain_keys(np.array([[1, 2], [1, -1]]), 10).tolist()
-    [23, 20]
+    [25, 22]
     """
     key = np.zeros(len(chains), np.int64)
     for column in chains.T:
